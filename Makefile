@@ -1,0 +1,82 @@
+# Every target sets up what it needs: only make and Python (3.11 to 3.14) must be there.
+#   make run ARGS="-n 60 -o /tmp/x"     a small benchmark
+#   make test PYTHON=python3.13         set up with a Python of your choice
+
+PYTHON ?=
+ARGS ?=
+PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
+BIN := .venv/bin
+READY := .venv/.ready
+
+# With uv when it is on PATH (one inside .venv would not outlive a new .venv), else with pip.
+UV := $(filter-out $(CURDIR)/$(BIN)/uv,$(shell command -v uv 2>/dev/null))
+ifneq ($(UV),)
+NEEDS := sys
+MAKE_VENV = "$(UV)" venv --quiet --python "$$py" .venv
+INSTALL = "$(UV)" pip install --quiet --python $(BIN)/python
+else
+NEEDS := sys, venv, ensurepip
+MAKE_VENV = "$$py" -m venv .venv
+# A .venv that uv made holds no pip.
+INSTALL = { test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip >/dev/null; } && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+# Sets $$py to the first of PYTHONS that will do (the one under it, if that is a venv's), or stops.
+FIND_PYTHON = py=$$(for p in $(PYTHONS); do "$$p" -c 'import $(NEEDS); \
+	(3, 11) <= sys.version_info < (3, 15) or sys.exit(1); print(sys._base_executable)' \
+	2>/dev/null && break; done); \
+	test -n "$$py" || { echo "error: Python 3.11 to 3.14 (with venv) is needed, and none of" \
+	"these is one: $(PYTHONS). Name one with PYTHON=..." >&2; exit 1; }
+
+.PHONY: help run test test-all lint format bench notebooks lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: $(READY) ## run the benchmark experiment; more options in ARGS
+	$(BIN)/kozel run experiments/benchmark.toml $(ARGS)
+
+test: $(READY) ## run the tests but the slow ones
+	$(BIN)/python -m pytest $(ARGS)
+
+test-all: $(READY) ## run all tests
+	$(BIN)/python -m pytest -m "" $(ARGS)
+
+lint: $(READY) ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(READY) ## put the code in shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY) ## measure the engine's speed
+	$(BIN)/python benchmarks/yardstick.py $(ARGS)
+
+notebooks: $(READY) ## execute the notebooks again, in place
+	$(BIN)/python -m nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+
+lock: ## remake requirements.lock; newer versions with ARGS=--upgrade
+	@uv=$$(command -v uv || command -v $(BIN)/uv) || { \
+		test -x $(BIN)/pip || { $(FIND_PYTHON); rm -rf .venv && $(MAKE_VENV); } && \
+		$(BIN)/python -m pip install --quiet uv && uv=$(BIN)/uv; } && \
+	env -u UV_FIND_LINKS "$$uv" pip compile pyproject.toml --extra notebook --group dev \
+		--universal --python-version 3.11 --generate-hashes --no-annotate \
+		--no-config --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" --quiet --output-file requirements.lock $(ARGS)
+
+clean: ## remove .venv, caches and built files
+	rm -f .venv/.locked $(READY)
+	rm -rf .venv build dist benchmarks/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -type d \( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +
+
+# A changed lock makes a new .venv; a changed pyproject.toml only installs the project again.
+# Each mark is set last, so a set-up that was cut short starts over.
+.venv/.locked: requirements.lock
+	@$(FIND_PYTHON); echo "Setting up .venv with $$py (this may take some minutes)" && \
+	rm -rf .venv && $(MAKE_VENV) && $(INSTALL) --require-hashes -r $< && touch $@
+
+$(READY): .venv/.locked pyproject.toml
+	@$(INSTALL) --no-deps --no-build-isolation -e . && touch $@

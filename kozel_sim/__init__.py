@@ -1,0 +1,1 @@
+"""Monte Carlo strategy research for Kozel, the domino game."""

@@ -1,0 +1,90 @@
+"""How kernels are compiled: the only file with numba's options.
+
+Compiled code is cached on disk in a folder named after a hash of the package's sources, because
+numba's own cache does not notice an edited helper or constant in another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numba
+import platformdirs
+
+CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
+
+
+@cache
+def source_hash() -> str:
+    """Return a hash of the package's sources (16 hex digits)."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder for compiled code: the user's cache, or a temporary one if that is closed.
+
+    The environment variable ``KOZEL_SIM_CACHE_DIR`` names another place.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
+    root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
+    folder = root / f"{source_hash()}-numba{numba.__version__}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="kozel_sim-"))
+
+
+def is_compiled() -> bool:
+    """Tell whether an earlier process has left compiled code for these sources."""
+    return any(cache_folder().rglob("*.nbi"))
+
+
+@contextmanager
+def _own_cache_folder():
+    """Let numba decide on our folder while a function is being decorated."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile an entry point: it releases the GIL and is cached on disk."""
+    with _own_cache_folder():
+        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+
+
+def part(function: Callable) -> Callable:
+    """Compile a piece of a kernel."""
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def inlined(function: Callable) -> Callable:
+    """Compile a small piece of a kernel, always inlined where it is called."""
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+def compile_policy(function: Callable, signature: object) -> object:
+    """Compile a user's policy to a C function; cached on disk where its source is in a file."""
+    with _own_cache_folder():
+        try:
+            return numba.cfunc(signature, cache=True, error_model="numpy")(function)
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            return numba.cfunc(signature, error_model="numpy")(function)

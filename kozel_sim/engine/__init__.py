@@ -1,0 +1,1 @@
+"""The compiled engine; the twin of ``kozel_sim.reference``."""

@@ -1,0 +1,221 @@
+"""A compiled round on a chain of two ends, one tile a move: the twin of ``reference.Round``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kozel_sim._jit import inlined, part
+from kozel_sim.engine.bits import lowest, nth_tile, poke, popcount
+from kozel_sim.engine.decide import choose
+from kozel_sim.engine.features import NONE, TILE_HIGH, TILE_LOW, TILE_PIPS, has_value
+from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
+from kozel_sim.engine.luck import below, run_word, write_bazaar, write_choices
+from kozel_sim.rules import code
+from kozel_sim.tiles import ALL, DOUBLES
+
+SIX_CLOSED = code("fish_def", "six_closed")
+NO_DRAW = code("bazaar_draw", "none")
+
+OUT, FISH, FAULT = 0, 1, 2
+"""How a round ends."""
+
+
+@part
+def put(desk, value):
+    """Append a word to the log; its size is counted even when it is full."""
+    if desk.log_used < desk.log_size:
+        poke(desk.log, desk.log_used, value)
+    desk.log_used += 1
+
+
+@inlined
+def note(logging, desk, kind, seat, what):
+    """Append an event to the log, if one is kept."""
+    if logging:
+        put(desk, kind)
+        put(desk, seat)
+        put(desk, what)
+
+
+@inlined
+def clear_round(view, watched, players, hand_size, bazaar):
+    """Forget the events of the last round."""
+    view.table = 0
+    view.spinner = 0
+    view.bazaar = bazaar
+    for arm in range(4):
+        view.arms[arm] = -1
+        view.legal[arm] = 0
+    if not watched:
+        return
+    for seat in range(4):
+        view.counts[seat] = hand_size if seat < players else 0
+        view.played[seat] = 0
+        view.void[seat] = 0
+        view.last[seat] = 0
+        view.shown[seat] = -1
+        view.tell[seat] = 0
+
+
+@inlined
+def forget_last(view, seat):
+    """Break a seat's row of plays, after a pass or a draw."""
+    view.last[np.uint64(seat)] = 0
+    view.shown[np.uint64(seat)] = -1
+
+
+@inlined
+def remember_draw(view, seat):
+    """Forget what a seat lacked: a drawn tile hides it."""
+    forget_last(view, seat)
+    view.bazaar -= 1
+    view.counts[np.uint64(seat)] += 1
+    view.void[np.uint64(seat)] = 0
+    view.tell[np.uint64(seat)] = 0
+
+
+@inlined
+def remember_pass(view, seat, left_end, right_end):
+    """Note what a pass shows that a seat lacks."""
+    forget_last(view, seat)
+    view.void[np.uint64(seat)] |= np.uint32(1 << left_end | 1 << right_end)
+
+
+@inlined
+def remember_play(view, seat, move, arm, bit, left_end, right_end):
+    """Note what a play shows: the tile, and tip T5's switch to the other end."""
+    seat = np.uint64(seat)
+    view.played[seat] |= np.uint32(bit)
+    view.counts[seat] -= 1
+    shown = np.int64(view.shown[seat])
+    if shown >= 0:
+        old_arm = np.int64(view.last[seat] > np.uint32(0xFF))
+        showing = right_end if old_arm else left_end
+        if old_arm != arm and showing == shown and bit & has_value(shown) == 0:
+            view.tell[seat] |= np.uint32(1 << shown)
+    view.last[seat] = np.uint32(move)
+    view.shown[seat] = right_end if arm else left_end
+
+
+@inlined
+def show(view, hand, left, right, left_end, right_end, table, seat, event, word):
+    """Write what the seat to act sees and the events do not keep up to date."""
+    view.hand = np.uint32(hand)
+    view.legal[0] = np.uint32(left)
+    view.legal[1] = np.uint32(right)
+    view.table = np.uint32(table)
+    view.arms[0] = left_end if table else -1
+    view.arms[1] = right_end if table else -1
+    view.seat = seat
+    view.side = seat
+    view.partner = -1
+    view.event = event
+    view.word = word
+
+
+@inlined
+def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out):
+    """Play a round to its end; return (how, seat that ended it, whether a fish is true)."""
+    hands = desk.hands
+    seats = np.int64(rules.players)
+    logging = desk.log != 0
+    watched = desk.watched
+    randoms = desk.randoms
+    size = popcount(bazaar)
+    drawable = np.int64(0)
+    if rules.bazaar_draw != NO_DRAW:
+        drawable = max(size - rules.bazaar_reserve, 0)
+    drawn = np.int64(0)
+    group = np.int64(-1)
+    table = np.int64(0)
+    left_end = NONE
+    right_end = NONE
+    seat = np.int64(leader)
+    by = seat
+    event = np.int64(0)
+    clear_round(view, watched, seats, rules.hand_size, size)
+    while True:
+        hand = np.int64(hands[np.uint64(seat)])
+        if table:
+            left = hand & has_value(left_end)
+            right = np.int64(0) if left_end == right_end else hand & has_value(right_end)
+        else:
+            left = np.int64(1) << forced if forced >= 0 else hand
+            right = np.int64(0)
+        n_left = popcount(left)
+        n = n_left + popcount(right)
+
+        if n == 0:
+            event += 1
+            if drawn < drawable:
+                if drawn == 0:
+                    write_bazaar(desk.bazaar, desk.key, view.round, attempt)
+                bit = nth_tile(bazaar, below(run_word(desk.bazaar, drawn), size - drawn))
+                bazaar ^= bit
+                drawn += 1
+                hands[np.uint64(seat)] = np.uint32(hand | bit)
+                out.draws[np.uint64(seat)] += 1
+                if watched:
+                    remember_draw(view, seat)
+                note(logging, desk, LOG_DRAW, seat, lowest(bit))
+                fits = has_value(left_end) | has_value(right_end)
+                if drawn == drawable and fits & ALL & ~table & ~bazaar == 0:
+                    return FISH, by, fits & bazaar == 0
+            else:
+                if watched:
+                    remember_pass(view, seat, left_end, right_end)
+                out.passes[np.uint64(seat)] += 1
+                note(logging, desk, LOG_PASS, seat, 0)
+                seat = seat + 1 if seat + 1 < seats else np.int64(0)
+            continue
+
+        arm = np.int64(n_left == 0)
+        bit = left | right
+        if n > 1:
+            if event >> 5 != group:
+                group = event >> 5
+                write_choices(desk.choice, desk.key, view.round, event)
+            word = run_word(desk.choice, event & 31)
+            if randoms >> seat & 1:
+                rank = below(word, n)
+                arm = np.int64(rank >= n_left)
+                bit = nth_tile(right if arm else left, rank - n_left * arm)
+            else:
+                player = players[np.uint64(out.players[np.uint64(seat)])]
+                show(view, hand, left, right, left_end, right_end, table, seat, event, word)
+                move = choose(view, 2, player, desk)
+                if move < 0:
+                    return FAULT, seat, False
+                arm = np.int64(move > 0xFF)
+                bit = np.int64(1) << (move >> 8 * arm) - 1
+        tile = np.uint64(lowest(bit))
+        if table:
+            # Selected rather than branched on: which end it is cannot be predicted.
+            left_end = left_end if arm else TILE_PIPS[tile] - left_end
+            right_end = TILE_PIPS[tile] - right_end if arm else right_end
+        else:
+            left_end, right_end = TILE_LOW[tile], TILE_HIGH[tile]
+        hand ^= bit
+        hands[np.uint64(seat)] = np.uint32(hand)
+        table |= bit
+        by = seat
+        move = (np.int64(tile) + 1) << 8 * arm
+        if watched:
+            remember_play(view, seat, move, arm, bit, left_end, right_end)
+        note(logging, desk, LOG_PLAY, seat, move)
+        event += 1
+        fits = has_value(left_end) | has_value(right_end)
+        out_there = fits & ALL & ~table
+        if hand == 0:
+            return OUT, by, True
+        if out_there & ~bazaar == 0 and (
+            drawn == drawable or (rules.dead_value_stop and out_there == 0)
+        ):
+            return FISH, by, fits & bazaar == 0
+        if (
+            left_end == right_end
+            and rules.fish_def == SIX_CLOSED
+            and out_there & ~np.int64(DOUBLES) == 0
+        ):
+            return FISH, by, fits & bazaar == 0
+        seat = seat + 1 if seat + 1 < seats else np.int64(0)

@@ -1,0 +1,165 @@
+"""The compiled engine's face to Python: play many matches, or one into a Record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kozel_sim.decision import IllegalMoveError, Policy
+from kozel_sim.engine.layout import (
+    DESK,
+    ILLEGAL,
+    LOG_DRAW,
+    LOG_PASS,
+    LOG_PLAY,
+    MATCH,
+)
+from kozel_sim.engine.line import OUT
+from kozel_sim.engine.match import play_matches
+from kozel_sim.engine.players import encode_players, looks_at_history
+from kozel_sim.moves import decode_move
+from kozel_sim.record import Event, Laid, Record, RoundRecord
+from kozel_sim.reference import illegal_move_message, match_result, refuse_unplayed_knobs
+from kozel_sim.rules import RuleSet
+from kozel_sim.tiles import NAMES, Hand
+from kozel_sim.view import VIEW
+
+FIRST_LOG = 1 << 14
+
+
+class Table:
+    """Rules and policies made ready for the kernel; ``play`` may be called from several threads.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules.
+    policies : sequence of Policy
+        What ``matches["players"]`` counts into.
+
+    Raises
+    ------
+    NotImplementedError
+        If the engine does not play a knob of the rules.
+    ValueError
+        If a policy does not compile.
+    """
+
+    def __init__(self, rules: RuleSet, policies: Sequence[Policy]) -> None:
+        refuse_unplayed_knobs(rules)
+        self.policies = list(policies)
+        self._rules = rules.encode()
+        self._players = encode_players(policies)
+        self._watched = looks_at_history(policies)
+
+    def play(self, matches: np.ndarray, seed: int, log: np.ndarray | None = None) -> int:
+        """Play MATCH records where they stand; return how many words the log wanted.
+
+        Raises
+        ------
+        IllegalMoveError
+            If a policy returned a move that is not legal.
+        """
+        desks = np.zeros(1, DESK)
+        desk = desks[0]
+        desk["watched"] = self._watched
+        if log is not None:
+            desk["log"] = log.ctypes.data
+            desk["log_size"] = log.size
+        views = np.zeros(1, VIEW)
+        status = play_matches(self._rules, self._players, np.uint64(seed), matches, views, desks)
+        if status == ILLEGAL:
+            self._complain(matches, desk)
+        return int(desk["log_used"])
+
+    def _complain(self, matches: np.ndarray, desk: Any) -> None:
+        at_fault = matches[matches["deal"] == desk["fault_deal"]]
+        seat = int(desk["fault_seat"])
+        # The first match of the deal that was not played to its end.
+        player = int(at_fault[at_fault["rounds"] == 0]["players"][0, seat])
+        raise IllegalMoveError(
+            illegal_move_message(
+                self.policies[player].name,
+                int(desk["fault_deal"]),
+                int(desk["fault_round"]),
+                int(desk["fault_event"]),
+                seat,
+                int(desk["fault_move"]),
+                [int(m) for m in desk["moves"][: int(desk["n_moves"])]],
+            )
+        )
+
+
+def new_matches(deals: np.ndarray, players: np.ndarray) -> np.ndarray:
+    """Return MATCH records to be played: deal ids ``[match]`` and players ``[match, seat]``."""
+    matches = np.zeros(len(deals), MATCH)
+    matches["deal"] = deals
+    matches["players"][:, : players.shape[1]] = players
+    return matches
+
+
+def play_match(
+    rules: RuleSet, policies: Sequence[Policy], seed: int, deal: int, seating: int = 0
+) -> Record:
+    """Play one match and return its record; equal to ``reference.play_match``."""
+    table = Table(rules, policies)
+    seats = np.arange(rules.players)[None]
+    size = FIRST_LOG
+    while True:
+        log = np.zeros(size, np.int64)
+        used = table.play(new_matches(np.array([deal], np.uint64), seats), seed, log)
+        if used <= size:
+            break
+        size = used
+    rounds = tuple(_rounds(rules, iter(log[:used].tolist())))
+    names = tuple(policy.name for policy in policies)
+    return Record(rules, seed, deal, seating, names, rounds, match_result(rules, rounds[-1]))
+
+
+def _rounds(rules: RuleSet, words: Iterator[int]) -> Iterator[RoundRecord]:
+    """Read the rounds of a match out of its log."""
+
+    def take(n: int, of: int = 4) -> tuple[int, ...]:
+        """Take the first n of some words."""
+        return tuple([next(words) for _ in range(of)][:n])
+
+    sides = rules.sides
+    for number, _ in enumerate(iter(lambda: next(words, None), None)):
+        redeals, leader, forced = take(3, 3)
+        hands = take(rules.players)
+        bazaar = take(n := next(words), n)
+        events = []
+        while (kind := next(words)) in (LOG_PLAY, LOG_DRAW, LOG_PASS):
+            seat, what = take(2, 2)
+            events.append(_event(kind, seat, what))
+        how, by, true_fish = take(3, 3)
+        yield RoundRecord(
+            round=number,
+            redeals=redeals,
+            hands=tuple(tuple(Hand(hand).names) for hand in hands),
+            bazaar=tuple(NAMES[tile] for tile in bazaar),
+            leader=leader,
+            forced=None if forced < 0 else NAMES[forced],
+            events=tuple(events),
+            end="out" if how == OUT else "fish",
+            by=by,
+            true_fish=bool(true_fish),
+            hand_points=take(rules.players),
+            written=take(sides),
+            pot=next(words),
+            accounts=take(sides),
+            memory=take(sides),
+            opened=tuple(bool(o) for o in take(sides)),
+        )
+
+
+def _event(kind: int, seat: int, what: int) -> Event:
+    if kind == LOG_DRAW:
+        return Event(seat, draw=NAMES[what])
+    if kind == LOG_PASS:
+        return Event(seat)
+    return Event(
+        seat, play=tuple(Laid(NAMES[t], arm, closed) for t, arm, closed in decode_move(what))
+    )

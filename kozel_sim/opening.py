@@ -1,0 +1,85 @@
+"""Before the first tile: which hands are dealt again, and who leads what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kozel_sim.rules import RuleSet
+from kozel_sim.tiles import DOUBLES, HIGH, LOW, NAMES, PIPS, Hand, count_value
+
+_DOUBLES_IN_ORDER = {
+    "ones_first": (1, 2, 3, 4, 5, 6, 0),
+    "ones_only": (1, 2, 3, 4, 5, 6, 0),
+    "blank_first": (0, 1, 2, 3, 4, 5, 6),
+    "highest_double": (6, 5, 4, 3, 2, 1, 0),
+}
+_OTHERS = range(7, 28)
+_OTHERS_IN_ORDER = {
+    "max_total": tuple(sorted(_OTHERS, key=lambda t: (-PIPS[t], -HIGH[t]))),
+    "min_total": tuple(sorted(_OTHERS, key=lambda t: (PIPS[t], LOW[t]))),
+}
+LEAD_ORDER: dict[tuple[str, str], tuple[int, ...]] = {
+    (order, no_double): doubles + others
+    for order, doubles in _DOUBLES_IN_ORDER.items()
+    for no_double, others in _OTHERS_IN_ORDER.items()
+}
+"""For (lead_order, lead_no_double): the 28 tile ids in the order in which they claim the lead."""
+
+
+def hand_is_redealt(hand: int) -> bool:
+    """Tell whether a hand has five doubles, or six tiles sharing a value (a double is one tile)."""
+    return (hand & DOUBLES).bit_count() >= 5 or any(count_value(hand, v) >= 6 for v in range(7))
+
+
+def needs_redeal(rules: RuleSet, hand: Sequence[str]) -> bool:
+    """Tell whether one hand makes the whole deal be dealt again.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules; knob `redeal`.
+    hand : sequence of str
+        Tile names.
+
+    Examples
+    --------
+    >>> rules = RuleSet.preset("room-fish-all")
+    >>> needs_redeal(rules, ["0-0", "1-1", "2-2", "3-3", "4-4", "2-1", "6-5"])
+    True
+    """
+    return rules.redeal != "none" and hand_is_redealt(Hand.of(*hand))
+
+
+def first_lead(rules: RuleSet, hands: Sequence[int]) -> tuple[int, int]:
+    """Return (seat, tile id) of the first lead, from hands as masks."""
+    for tile in LEAD_ORDER[rules.lead_order, rules.lead_no_double]:
+        for seat, hand in enumerate(hands):
+            if hand >> tile & 1:
+                return seat, tile
+    raise ValueError("no tile was dealt, so nobody can lead")
+
+
+def first_leader(rules: RuleSet, hands: Sequence[Sequence[str]]) -> tuple[int, str | None]:
+    """Return who leads where the first-lead rule applies, and the tile that must be led.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules; knobs `lead_order`, `lead_no_double` and `lead_forced`.
+    hands : sequence of sequence of str
+        Each seat's tile names.
+
+    Returns
+    -------
+    seat : int
+        The leader.
+    tile : str or None
+        The tile that must be led; None where the rules do not force it.
+
+    Examples
+    --------
+    >>> first_leader(RuleSet.preset("room-fish-all", players=2), [["3-3", "6-5"], ["0-0", "6-6"]])
+    (0, '3-3')
+    """
+    seat, tile = first_lead(rules, [Hand.of(*hand) for hand in hands])
+    return seat, NAMES[tile] if rules.lead_forced else None

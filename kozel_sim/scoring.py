@@ -1,0 +1,375 @@
+"""What a round and a match are worth: hand values, the ledger, goats, and settlements.
+
+Everything here is a pure function. Order of work at a round's end: hand values, the winner and what
+is written, the pot, the opening test, the memories, the target, the result.
+
+Legend
+------
+x            the amount written for a side in this round, a paid pot included.
+account      a side's official points.
+memory       points below the fence that a side's account does not show yet.
+pot          points of tied fish that wait for a payer (a carry, or eggs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kozel_sim.rules import RuleSet, parse_tile_over
+from kozel_sim.tiles import PIPS, Hand
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The state after a round.
+
+    Attributes
+    ----------
+    hand_points : list of int
+        The value of each seat's hand.
+    written : list of int
+        What was written for each side, a paid carry or eggs included, a joining memory not.
+    accounts, memory : list of int
+        Official and remembered points by side.
+    opened : list of bool
+        Whether each side's account is open.
+    pot : int
+        Carry or eggs that still wait.
+    goats, winners : list of int
+        Sides; empty while the match goes on.
+    over : bool
+        Whether the match has ended.
+    recorded : bool
+        Whether an official entry was made in this round.
+    """
+
+    hand_points: list[int]
+    written: list[int]
+    accounts: list[int]
+    memory: list[int]
+    opened: list[bool]
+    pot: int
+    goats: list[int]
+    winners: list[int]
+    over: bool
+    recorded: bool
+
+
+def hand_points(rules: RuleSet, hand: Sequence[str]) -> int:
+    """Return the value of a hand after the rules' tile values.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules; knob `tile_over`.
+    hand : sequence of str
+        Tile names.
+
+    Examples
+    --------
+    >>> rules = RuleSet.preset("room-fish-all")
+    >>> hand_points(rules, ["0-0"]), hand_points(rules, ["0-0", "2-1"])
+    (10, 3)
+    """
+    overrides, alone = parse_tile_over(rules.tile_over)
+    tiles = Hand.of(*hand).tiles
+    if alone and len(tiles) != 1:
+        overrides = {}
+    return sum(overrides.get(tile, PIPS[tile]) for tile in tiles)
+
+
+def settle(
+    rules: RuleSet,
+    hands: Sequence[Sequence[str]],
+    end: str,
+    by: int,
+    accounts: Sequence[int],
+    memory: Sequence[int],
+    opened: Sequence[bool],
+    pot: int,
+) -> Settled:
+    """Return what a round's end does to the score.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules.
+    hands : sequence of sequence of str
+        The tiles left in each seat's hand.
+    end : {"out", "fish"}
+        How the round ended.
+    by : int
+        The seat that went out, or the fisherman.
+    accounts, memory : sequence of int
+        Points by side, before.
+    opened : sequence of bool
+        By side, before; without a fence every side is open.
+    pot : int
+        Carry or eggs, before.
+
+    Returns
+    -------
+    Settled
+        The state after.
+
+    Raises
+    ------
+    ValueError
+        If `end` is not one of its values, or a list has the wrong length.
+
+    Examples
+    --------
+    >>> rules = RuleSet.preset("room-fish-all")
+    >>> hands = [[], ["2-1"], ["6-6", "1-0"], ["4-1"]]
+    >>> after = settle(rules, hands, "out", 0, [0] * 4, [19, 0, 7, 4], [False] * 4, 0)
+    >>> after.accounts, after.memory
+    ([0, 0, 20, 0], [0, 3, 0, 9])
+    """
+    if end not in ("out", "fish"):
+        raise ValueError(f"a round ends 'out' or 'fish', not {end!r}")
+    for name, values, length in (
+        ("hands", hands, rules.players),
+        ("accounts", accounts, rules.sides),
+        ("memory", memory, rules.sides),
+        ("opened", opened, rules.sides),
+    ):
+        if len(values) != length:
+            raise ValueError(f"{name} has {len(values)} entries; these rules need {length}")
+
+    points = [hand_points(rules, hand) for hand in hands]
+    held = [0] * rules.sides
+    for seat, value in enumerate(points):
+        held[rules.side_of(seat)] += value
+    books = _Books(rules, list(accounts), list(memory), [bool(o) for o in opened], pot)
+    outcome = _exit(rules, held, rules.side_of(by)) if end == "out" else _fish(rules, held)
+    if outcome is None:
+        books.draw(held)
+    else:
+        books.write(*outcome, fish=end == "fish")
+    goats, winners = books.result()
+    return Settled(
+        hand_points=points,
+        written=books.written,
+        accounts=books.accounts,
+        memory=books.memory,
+        opened=books.opened,
+        pot=books.pot,
+        goats=goats,
+        winners=winners,
+        over=bool(goats or winners),
+        recorded=books.recorded,
+    )
+
+
+Outcome = tuple[list[int], int | None]
+"""What is written by side, and the side that pays (or is paid) the pot; None where it stays."""
+
+
+def _exit(rules: RuleSet, held: list[int], winner: int) -> Outcome:
+    """Score a round that somebody left: the other sides' hands."""
+    losers = [side for side in range(rules.sides) if side != winner]
+    if rules.ledger == "credit":
+        return [
+            sum(held[s] for s in losers) if s == winner else 0 for s in range(rules.sides)
+        ], winner
+    written = [0 if side == winner else held[side] for side in range(rules.sides)]
+    return written, _unique(held, losers, highest=True)
+
+
+def _fish(rules: RuleSet, held: list[int]) -> Outcome | None:
+    """Score a fish; None is a tie that the knob fish_tie decides."""
+    sides = range(rules.sides)
+    total = sum(held)
+    if rules.fish_scoring == "all_own":
+        return list(held), _unique(held, sides, highest=True)
+    if rules.fish_scoring == "max_takes_all":
+        payer = _unique(held, sides, highest=True)
+        return None if payer is None else ([total if s == payer else 0 for s in sides], payer)
+    winner = _unique(held, sides, highest=False)
+    if winner is None:
+        if rules.fish_tie != "tied_lowest_write_0":
+            return None
+        lowest = min(held)
+        written = [0 if value == lowest else value for value in held]
+        return written, _unique(held, [s for s in sides if held[s] > lowest], highest=True)
+    worth = total if rules.pair_fish_points == "all_hands" else total - held[winner]
+    if rules.ledger == "credit":
+        if rules.fish_scoring == "credit_lowest":
+            worth = total - held[winner]
+        return [worth if s == winner else 0 for s in sides], winner
+    losers = [s for s in sides if s != winner]
+    if rules.fish_scoring == "pair_lower_wins":
+        return [0 if s == winner else worth for s in sides], losers[0]
+    return [0 if s == winner else held[s] for s in sides], _unique(held, losers, highest=True)
+
+
+def _unique(held: Sequence[int], sides: Sequence[int], *, highest: bool) -> int | None:
+    """Return the side with the highest (lowest) hand among some, or None if it is tied."""
+    if not sides:
+        return None
+    best = max(held[s] for s in sides) if highest else min(held[s] for s in sides)
+    found = [s for s in sides if held[s] == best]
+    return found[0] if len(found) == 1 else None
+
+
+class _Books:
+    """The accounts while a round is being written."""
+
+    def __init__(
+        self, rules: RuleSet, accounts: list[int], memory: list[int], opened: list[bool], pot: int
+    ) -> None:
+        self.rules = rules
+        self.accounts = accounts
+        self.memory = memory
+        self.opened = [True] * rules.sides if rules.open_at == 0 else opened
+        self.pot = pot
+        self.written = [0] * rules.sides
+        self.entered: list[int] = []
+
+    @property
+    def recorded(self) -> bool:
+        return bool(self.entered)
+
+    def draw(self, held: list[int]) -> None:
+        """Keep a tied fish for later: nothing is written."""
+        if self.rules.fish_tie in ("carry_to_unique_max", "eggs_all_hands"):
+            self.pot += sum(held)
+        elif self.rules.fish_tie == "eggs_one_side":
+            self.pot += held[0]
+        if self.rules.memory_on_draw == "reset":
+            self.memory = [0] * len(self.memory)
+
+    def write(self, amounts: list[int], payer: int | None, *, fish: bool) -> None:
+        """Enter each side's amount and the pot, then see to the memories."""
+        rules = self.rules
+        pot_helps = rules.eggs_help_open or rules.fish_tie == "carry_to_unique_max"
+        for side, amount in enumerate(amounts):
+            x = amount
+            if side == payer and pot_helps:
+                x, self.pot = x + self.pot, 0
+            test = x + self.memory[side] if rules.open_test == "cumulative" else x
+            opens = not self.opened[side] and x > 0 and test >= rules.open_at
+            if (opens or self.opened[side]) and side == payer and not pot_helps:
+                x, self.pot = x + self.pot, 0
+            self.written[side] = x
+            if opens:
+                self.opened[side] = True
+                self._enter(side, x + self.memory[side])
+                self.memory[side] = 0
+            elif self.opened[side]:
+                self._enter(side, x)
+            elif fish and rules.fish_memory == "max":
+                self.memory[side] = max(self.memory[side], x)
+            else:
+                self.memory[side] += x
+        self._burn_memories()
+
+    def _enter(self, side: int, amount: int) -> None:
+        """Make an official entry; under dry_rule=net it first cancels the opponents' points."""
+        if amount == 0:
+            return
+        self.entered.append(side)
+        if self.rules.dry_rule == "net":
+            cancelled = min(amount, self.accounts[1 - side])
+            self.accounts[1 - side] -= cancelled
+            amount -= cancelled
+        self.accounts[side] += amount
+
+    def _burn_memories(self) -> None:
+        reset = self.rules.memory_reset
+        for side in range(self.rules.sides):
+            others_entered = any(s != side for s in self.entered)
+            if (reset == "nothing_written_this_round" and self.written[side] == 0) or (
+                reset == "on_opponents_record" and others_entered
+            ):
+                self.memory[side] = 0
+
+    def result(self) -> tuple[list[int], list[int]]:
+        """Return (goats, winners); a side at the target that may not win yet resets the books."""
+        rules = self.rules
+        if (
+            rules.dry_rule == "reset_both"
+            and max(self.accounts) >= rules.target
+            and min(self.accounts)
+        ):
+            self.accounts = [0] * rules.sides
+            self.memory = [0] * rules.sides
+            self.opened = [rules.open_at == 0] * rules.sides
+        return verdict(rules, self.accounts)
+
+
+def verdict(rules: RuleSet, accounts: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return (goats, winners) as sides, both empty while no account has reached the target."""
+    reached = [s for s in range(rules.sides) if accounts[s] >= rules.target]
+    others = [s for s in range(rules.sides) if s not in reached] if reached else []
+    return (reached, others) if rules.reach_effect == "loses" else (others, reached)
+
+
+# ---------------------------------------------------------------------- settlements of a match
+
+
+def _tenths_half_up(points: int) -> int:
+    """Return points / 10 rounded to the nearest whole, halves upward."""
+    return (points + 5) // 10
+
+
+def rating100(points: int, goat: bool = False) -> int:
+    """Return the rating points of a finished match: ``max(1, (100 - points) / 10)``, a goat gets 0.
+
+    Halves round up. Source: the room rules.
+
+    Examples
+    --------
+    >>> rating100(25), rating100(99), rating100(120, goat=True)
+    (8, 1, 0)
+    """
+    return 0 if goat else max(1, _tenths_half_up(100 - points))
+
+
+def timeout_rating(points: int, timed_out_points: int) -> int:
+    """Return the rating points of a player when another one's time ran out.
+
+    The player who ran out of time gets 0. Source: the room rules.
+
+    Examples
+    --------
+    >>> timeout_rating(30, 32), timeout_rating(13, 32)
+    (1, 2)
+    """
+    return max(1, _tenths_half_up(timed_out_points - points))
+
+
+def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
+    """Return each side's share of the bank: inverse to its points, among the sides not goats.
+
+    Winners without points share all of it equally; if everybody is a goat it is refunded equally.
+    Source: LiveGames.
+
+    Examples
+    --------
+    >>> bank_shares([20, 60], goats=[])
+    [0.75, 0.25]
+    """
+    sides = range(len(points))
+    winners = [s for s in sides if s not in goats] or list(sides)
+    if len(winners) == len(points) == len(set(goats)):
+        weights = {s: Fraction(1) for s in winners}
+    elif any(points[s] <= 0 for s in winners):
+        weights = {s: Fraction(points[s] <= 0) for s in winners}
+    else:
+        weights = {s: Fraction(1, points[s]) for s in winners}
+    total = sum(weights.values())
+    return [float(weights.get(s, Fraction(0)) / total) for s in sides]
+
+
+def elo_change(winner: float, loser: float, k: float = 32) -> float:
+    """Return how many Elo points the winner gains (and the loser loses).
+
+    Examples
+    --------
+    >>> round(elo_change(1400, 1600), 2)
+    24.31
+    """
+    return k * (1 - 1 / (1 + 10 ** ((loser - winner) / 400)))

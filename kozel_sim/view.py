@@ -1,0 +1,102 @@
+"""The View: everything that one seat may know when it is asked for a move, and nothing else.
+
+One table of fields makes both forms of it: the :class:`View` that plain Python reads, and
+:data:`VIEW`, the aligned record that compiled policies read. The names are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+N_PARAMS = 8
+
+
+def _field(dtype: str, length: int = 0) -> Any:
+    """Declare a field of the record: a number, or a list of numbers."""
+    metadata = {"dtype": (dtype, (length,)) if length else (dtype,)}
+    if length:
+        return dataclasses.field(default_factory=lambda: [0] * length, metadata=metadata)
+    return dataclasses.field(default=0, metadata=metadata)
+
+
+@dataclass
+class View:
+    """What one seat knows when it has two or more different moves.
+
+    Seats, sides, tiles and masks are as in ``kozel_sim.tiles`` and ``kozel_sim.moves``. Lists of
+    four are indexed by arm, seat or side; entries of absent seats, sides and arms are 0 (-1 for
+    `arms` and `shown`).
+    """
+
+    # Mine
+    hand: int = _field("u4")
+    """Mask of my tiles."""
+    legal: list[int] = _field("u4", 4)
+    """By arm: mask of my tiles that may be laid there. A tile that fits two equal ends is on the
+    lower arm only; on an empty table everything is on arm 0."""
+    seat: int = _field("i4")
+    """My seat, 0 to players - 1; the turn goes to the next higher seat."""
+    side: int = _field("i4")
+    """My side: my seat, or seat % 2 in pairs."""
+    partner: int = _field("i4")
+    """My partner's seat, -1 without one."""
+    # The table
+    players: int = _field("i4")
+    """How many play."""
+    arms: list[int] = _field("i4", 4)
+    """By arm: the value it shows, -1 where it is closed or absent."""
+    table: int = _field("u4")
+    """Mask of the tiles laid in this round."""
+    spinner: int = _field("i4")
+    """1 when the round was led with a four-way double."""
+    bazaar: int = _field("i4")
+    """Tiles left in the bazaar."""
+    reserve: int = _field("i4")
+    """Tiles of the bazaar that are never drawn."""
+    # What the others showed
+    counts: list[int] = _field("i4", 4)
+    """By seat: tiles in hand."""
+    played: list[int] = _field("u4", 4)
+    """By seat: mask of the tiles it has laid in this round."""
+    void: list[int] = _field("u4", 4)
+    """By seat: mask over values 0-6 that it lacked when it passed; a draw clears it."""
+    last: list[int] = _field("u4", 4)
+    """By seat: the code of its last move of this round, 0 without one and after a pass or draw."""
+    shown: list[int] = _field("i4", 4)
+    """By seat: the value that its last move left showing on its arm, -1 without one."""
+    tell: list[int] = _field("u4", 4)
+    """By seat: mask over the values it left by switching ends (tip T5); a draw clears it."""
+    # The score
+    round: int = _field("i4")
+    """Number of the round in the match, from 0."""
+    event: int = _field("i4")
+    """Plays, passes and draws so far in this round."""
+    accounts: list[int] = _field("i4", 4)
+    """By side: official points."""
+    memory: list[int] = _field("i4", 4)
+    """By side: remembered points."""
+    opened: list[int] = _field("i4", 4)
+    """By side: 1 when the account is open."""
+    pot: int = _field("i4")
+    """Points of tied fish that wait."""
+    target: int = _field("i4")
+    """The account that ends the match."""
+    open_at: int = _field("i4")
+    """The fence."""
+    credit: int = _field("i4")
+    """1 when points are credited to the winner, 0 when they are written on the holder."""
+    # Chance and parameters
+    word: int = _field("u4")
+    """This event's random word: ``below(view.word, n)`` breaks a tie as the built-ins do."""
+    words: list[int] = _field("u4", 4)
+    """Four more random words, filled for policies that ask for them (``@policy(words=True)``)."""
+    params: list[float] = _field("f8", N_PARAMS)
+    """The policy's parameters, in the order in which they were declared."""
+
+
+VIEW = np.dtype([(f.name, *f.metadata["dtype"]) for f in dataclasses.fields(View)], align=True)
+"""The View as an aligned numpy record; compiled policies read fields of the same names."""

@@ -1,0 +1,70 @@
+"""The lock file agrees with pyproject.toml and holds nothing that ties it to one place."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def locked_lines() -> list[str]:
+    """Each requirement of the lock with its hashes, on one line."""
+    joined = re.sub(r"\\\n\s*", "", LOCK)
+    return [line for line in joined.splitlines() if line and not line.startswith("#")]
+
+
+def locked_versions() -> dict[str, set[str]]:
+    versions: dict[str, set[str]] = {}
+    for line in locked_lines():
+        requirement = Requirement(line.split(" --hash=")[0])
+        (pin,) = requirement.specifier
+        versions.setdefault(canonicalize_name(requirement.name), set()).add(pin.version)
+    return versions
+
+
+def declared_requirements() -> list[str]:
+    project = PROJECT["project"]
+    declared = (
+        project["dependencies"]
+        + project["optional-dependencies"]["notebook"]
+        + PROJECT["dependency-groups"]["dev"]
+    )
+    return sorted(set(declared))
+
+
+def test_every_locked_requirement_is_exact_and_hashed():
+    pinned = re.compile(r"[\w.-]+==[^\s*]+( ; .+?)?( --hash=sha256:[0-9a-f]{64})+")
+    assert locked_lines()
+    assert [line for line in locked_lines() if not pinned.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("word", ["://", "--index-url", "--extra-index-url", "--find-links"])
+def test_lock_names_no_place_to_fetch_from(word):
+    assert word not in LOCK
+
+
+@pytest.mark.parametrize("declared", declared_requirements())
+def test_declared_requirement_is_locked(declared):
+    requirement = Requirement(declared)
+    versions = locked_versions().get(canonicalize_name(requirement.name), set())
+    assert versions, "not locked: run make lock"
+    assert all(requirement.specifier.contains(version) for version in versions)
+
+
+def test_no_other_lock_file_is_tracked():
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("not a git checkout")
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    names = {Path(path).name for path in tracked}
+    assert not [n for n in names if n == "uv.lock" or fnmatch(n, "pylock*.toml")]
