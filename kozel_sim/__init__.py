@@ -1,1 +1,103 @@
-"""Monte Carlo strategy research for Kozel, the domino game."""
+"""Monte Carlo strategy research for Kozel ("Goat"), the Russian domino game.
+
+Play a match into a record::
+
+    from kozel_sim import play
+    print(play("room-fish-all", ["random", "dump_heavy"], seed=1, deal=0).to_text())
+
+Compare policies::
+
+    from kozel_sim import tournament
+    run = tournament("room-fish-all", ["random", "dump_heavy", "keep_range", "dump_doubles"], 600)
+    run.summary()
+
+Names are loaded when they are first used, so importing the package is quick; numba is loaded when
+something is played.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kozel_sim.decision import IllegalMoveError, Policy
+    from kozel_sim.moves import legal_moves
+    from kozel_sim.opening import first_leader, needs_redeal
+    from kozel_sim.playing import check_record, play
+    from kozel_sim.policies import get_policy, list_policies, load_code, policy
+    from kozel_sim.presets import PRESETS
+    from kozel_sim.record import Record
+    from kozel_sim.rules import RuleSet
+    from kozel_sim.scoring import (
+        bank_shares,
+        elo_change,
+        hand_points,
+        rating100,
+        settle,
+        timeout_rating,
+    )
+    from kozel_sim.simulation import simulate
+    from kozel_sim.store import Run, load_run
+    from kozel_sim.tournaments import tournament
+
+_HOMES = {
+    "decision": ["IllegalMoveError", "Policy"],
+    "moves": ["legal_moves"],
+    "opening": ["first_leader", "needs_redeal"],
+    "playing": ["check_record", "play"],
+    "policies": ["get_policy", "list_policies", "load_code", "policy"],
+    "record": ["Record"],
+    "presets": ["PRESETS"],
+    "rules": ["RuleSet"],
+    "scoring": [
+        "bank_shares",
+        "elo_change",
+        "hand_points",
+        "rating100",
+        "settle",
+        "timeout_rating",
+    ],
+    "simulation": ["simulate"],
+    "store": ["Run", "load_run"],
+    "tournaments": ["tournament"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "PRESETS",
+    "IllegalMoveError",
+    "Policy",
+    "Record",
+    "RuleSet",
+    "Run",
+    "bank_shares",
+    "check_record",
+    "elo_change",
+    "first_leader",
+    "get_policy",
+    "hand_points",
+    "legal_moves",
+    "list_policies",
+    "load_code",
+    "load_run",
+    "needs_redeal",
+    "play",
+    "policy",
+    "rating100",
+    "settle",
+    "simulate",
+    "timeout_rating",
+    "tournament",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'kozel_sim' has no attribute {name!r}")
+    value = getattr(import_module(f"kozel_sim.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -6,7 +6,6 @@ numba's own cache does not notice an edited helper or constant in another file.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -17,17 +16,9 @@ from pathlib import Path
 import numba
 import platformdirs
 
+from kozel_sim.provenance import source_hash
+
 CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
-
-
-@cache
-def source_hash() -> str:
-    """Return a hash of the package's sources (16 hex digits)."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kozel_sim.decision import Function, IllegalMoveError, Policy
 from kozel_sim.moves import (
@@ -24,7 +25,7 @@ from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import Settled, bank_shares, rating100, settle, verdict
-from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand
+from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
 
 Chooser = Callable[["Round", Sequence[int]], int]
@@ -250,8 +251,17 @@ def play_match(
     IllegalMoveError
         If a policy returns a move that is not legal.
     """
-    refuse_unplayed_knobs(rules)
     luck = Luck(seed, deal)
+    rounds = _play_rounds(rules, luck, _Table(rules, policies, luck, deal).choose)
+    names = tuple(policy.name for policy in policies)
+    return Record(rules, seed, deal, seating, names, rounds, match_result(rules, rounds[-1]))
+
+
+def _play_rounds(
+    rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
+) -> tuple[RoundRecord, ...]:
+    """Play the rounds of a match; `choose` is told the round's number and the score."""
+    refuse_unplayed_knobs(rules)
     n = rules.sides
     start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
     state = replace(start, opened=[rules.open_at == 0] * n)
@@ -267,7 +277,7 @@ def play_match(
             leader, tile = first_lead(rules, hands)
             forced = tile if rules.lead_forced else None
         round_ = Round(rules, hands, bazaar, leader)
-        run_round(round_, forced, _asker(policies, luck, number, state, rules, deal))
+        run_round(round_, forced, partial(choose, number, state))
         end = round_.end or ""
         left = [Hand(hand).names for hand in round_.hands]
         before = state
@@ -280,8 +290,7 @@ def play_match(
             _round_record(rules, number, redeals, hands, bazaar, leader, forced, round_, state)
         )
         leader = round_.by
-    names = tuple(policy.name for policy in policies)
-    return Record(rules, seed, deal, seating, names, tuple(rounds), match_result(rules, rounds[-1]))
+    return tuple(rounds)
 
 
 def deal_round(rules: RuleSet, luck: Luck, number: int) -> tuple[list[int], list[int], int]:
@@ -304,43 +313,46 @@ def _first_lead_again(rules: RuleSet, state: Settled, official: bool, drawn: boo
     return False
 
 
-def _asker(
-    policies: Sequence[Policy],
-    luck: Luck,
-    number: int,
-    state: Settled,
-    rules: RuleSet,
-    deal: int,
-) -> Chooser:
-    """Return what asks the policies of one round, with the score and the luck of the moment."""
-    pad = [0] * (4 - rules.sides)
+class _Table:
+    """The policies at their seats, and the luck that they are given."""
 
-    def choose(round_: Round, moves: Sequence[int]) -> int:
-        policy = policies[round_.seat]
+    def __init__(self, rules: RuleSet, policies: Sequence[Policy], luck: Luck, deal: int) -> None:
+        self.rules = rules
+        self.policies = policies
+        self.luck = luck
+        self.deal = deal
+
+    def choose(self, number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
+        """Ask the seat to act for a move, with the score and the luck of the moment."""
+        policy = self.policies[round_.seat]
         event = len(round_.events)
         view = round_.view(moves)
+        self._show_score(view, number, state)
+        view.word = self.luck.choice(number, event)
+        part = policy.parts[0][1]
+        if len(policy.parts) > 1:
+            part = policy.pick(self.luck.mixture(number, event))
+        if isinstance(part, Function) and part.words:
+            view.words = list(self.luck.own(number, event))
+        code = part.choose(view, moves)
+        if code not in moves:
+            raise IllegalMoveError(
+                illegal_move_message(
+                    policy.name, self.deal, number, event, round_.seat, code, moves
+                )
+            )
+        return code
+
+    def _show_score(self, view: View, number: int, state: Settled) -> None:
+        pad = [0] * (4 - self.rules.sides)
         view.round = number
         view.accounts = state.accounts + pad
         view.memory = state.memory + pad
         view.opened = [int(o) for o in state.opened] + pad
         view.pot = state.pot
-        view.target = rules.target
-        view.open_at = rules.open_at
-        view.credit = int(rules.ledger == "credit")
-        view.word = luck.choice(number, event)
-        part = policy.parts[0][1]
-        if len(policy.parts) > 1:
-            part = policy.pick(luck.mixture(number, event))
-        if isinstance(part, Function) and part.words:
-            view.words = list(luck.own(number, event))
-        code = part.choose(view, moves)
-        if code not in moves:
-            raise IllegalMoveError(
-                illegal_move_message(policy.name, deal, number, event, round_.seat, code, moves)
-            )
-        return code
-
-    return choose
+        view.target = self.rules.target
+        view.open_at = self.rules.open_at
+        view.credit = int(self.rules.ledger == "credit")
 
 
 def illegal_move_message(
@@ -396,6 +408,58 @@ def match_result(rules: RuleSet, last: RoundRecord) -> Result:
     if over and "bank" in rules.settlement:
         bank = tuple(bank_shares(last.accounts, goats))
     return Result(tuple(goats), tuple(winners), not over, rating, bank)
+
+
+def check_record(record: Record) -> None:
+    """Check a record against the rules: play its moves again and compare every line.
+
+    Raises
+    ------
+    ValueError
+        At the first difference; the message names round and event.
+    """
+    if len(record.policies) != record.rules.players:
+        raise ValueError(f"{len(record.policies)} policies are named; {record.rules.players} play")
+
+    def choose(number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
+        """Make the move that the record makes here."""
+        at = len(round_.events)
+        events = record.rounds[number].events if number < len(record.rounds) else ()
+        event = events[at] if at < len(events) else None
+        legal = "legal: " + ", ".join(move_text(move) for move in moves)
+        place = f"round {number}, event {at}: seat {round_.seat}"
+        if event is None or event.seat != round_.seat or not event.play:
+            raise ValueError(f"{place} must play, and the record has {event}; {legal}")
+        code = encode_move([(tile_id(p.tile), p.arm, p.closed) for p in event.play])
+        if code not in moves:
+            raise ValueError(f"{place} may not play {move_text(code)}; {legal}")
+        return code
+
+    luck = Luck(record.seed, record.deal)
+    rounds = _play_rounds(record.rules, luck, choose)
+    for wanted, found in zip(rounds, record.rounds, strict=False):
+        _compare_rounds(wanted, found)
+    if len(rounds) != len(record.rounds):
+        raise ValueError(f"the match has {len(rounds)} rounds, and the record {len(record.rounds)}")
+    result = match_result(record.rules, rounds[-1])
+    if result != record.result:
+        raise ValueError(f"the result is {result}, and the record has {record.result}")
+
+
+def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:
+    """Raise at the first difference between two rounds."""
+    place = f"round {wanted.round}"
+    for at, (right, event) in enumerate(zip(wanted.events, found.events, strict=False)):
+        if right != event:
+            raise ValueError(f"{place}, event {at}: should be {right}, and the record has {event}")
+    for name, right in vars(wanted).items():
+        value = getattr(found, name)
+        if name != "events" and right != value:
+            raise ValueError(f"{place}: {name} should be {right}, and the record has {value}")
+    if len(wanted.events) != len(found.events):
+        raise ValueError(
+            f"{place} has {len(wanted.events)} events, and the record {len(found.events)}"
+        )
 
 
 def refuse_unplayed_knobs(rules: RuleSet) -> None:

@@ -1,0 +1,103 @@
+"""Experiment files: what is to be played, as TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kozel_sim.policies import load_code
+from kozel_sim.rules import RuleSet
+
+
+class Experiment(BaseModel):
+    """A tournament to be run: every policy against every other, under some rule sets.
+
+    Attributes
+    ----------
+    name : str
+        The run's name, and its folder below ``results``.
+    seed : int
+        Fixes all luck.
+    deals : int
+        Deals per table, rounded up to whole cycles of the seatings.
+    rules : list of str
+        Presets.
+    players : list of int
+        Numbers of players; each preset is played by each.
+    policies : list of str
+        Specs; each set of them that fills a table plays.
+    knobs : dict
+        Knobs to change in every preset.
+    code : list of str
+        Python files of policies, relative to the experiment's file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    seed: int = Field(ge=0, lt=2**64)
+    deals: int = Field(ge=1)
+    rules: list[str] = Field(min_length=1)
+    players: list[int] = Field(default=[4], min_length=1)
+    policies: list[str] = Field(min_length=2)
+    knobs: dict[str, Any] = {}
+    code: list[str] = []
+
+    def change(self, **values: Any) -> Experiment:
+        """Return a copy with some values changed, checked anew."""
+        return _checked({**self.model_dump(), **values}, "experiment")
+
+    def rule_sets(self) -> list[RuleSet]:
+        """Return the rule sets, in the order rules, then players.
+
+        Raises
+        ------
+        ValueError
+            If a preset or knob is unknown, or they do not go together.
+        """
+        found = [RuleSet.preset(name, n) for name in self.rules for n in self.players]
+        return [rules.replace(**self.knobs) for rules in found]
+
+
+def load_experiment(path: str | Path) -> Experiment:
+    """Read an experiment's file, and run the policy files that it names.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing, broken, or has a wrong value; one line that names the place.
+    """
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not valid TOML: {error}") from None
+    experiment = _checked(data, str(path))
+    for file in experiment.code:
+        load_code(path.parent / file)
+    return experiment
+
+
+def _checked(data: dict[str, Any], where: str) -> Experiment:
+    """Build an experiment, with one clear line instead of pydantic's report."""
+    try:
+        return Experiment.model_validate(data)
+    except ValidationError as error:
+        raise ValueError(f"{where}: {_explain(error)}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    """Turn the first complaint about an experiment into one line."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"{key!r} is missing"
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(Experiment.model_fields)
+        return f"unknown key {key!r}; choose from {known}"
+    return f"{key} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"

@@ -1,0 +1,117 @@
+"""Plots of tidy frames: each takes an ``Axes`` or makes one, and returns it.
+
+A plot never resizes, tightens or shows the caller's figure.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+BLUE = "#0072B2"
+"""Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+
+LABELS = {
+    "goat_rate": "goat rate: share of matches lost",
+    "points": "mean points at the end of a match",
+    "rating": "mean rating points",
+}
+
+
+def leaderboard(
+    summary: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    metric: str = "goat_rate",
+    preset: str | None = None,
+    players: int | None = None,
+) -> Axes:
+    """Plot a metric by policy with its intervals, the best on top.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        ``Run.summary()``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    metric : {"goat_rate", "points", "rating"}
+        What to rank by.
+    preset : str, optional
+        Which preset; needed when the summary has several.
+    players : int, optional
+        Which number of players; needed when the summary has several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If the summary has no such part, or several and none is named.
+    """
+    rows = _one(_one(summary, "preset", preset), "players", players)
+    choices = list(rows["metric"].unique())
+    rows = rows[rows["metric"] == metric]
+    if rows.empty:
+        raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
+    rows = rows.sort_values("estimate", ascending=metric == "rating")
+    if metric != "rating":
+        rows = rows.iloc[::-1]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7, 1.2 + 0.4 * len(rows)), layout="constrained")
+    height = range(len(rows))
+    ax.hlines(height, rows["ci_low"], rows["ci_high"], color=BLUE, linewidth=2)
+    ax.plot(rows["estimate"], height, "o", color=BLUE, markersize=6)
+    ax.set_yticks(list(height), list(rows["policy"].astype(str)))
+    ax.set_ylim(-0.6, len(rows) - 0.4)
+    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({rows['level'].iloc[0]:.0%} interval)")
+    if metric == "goat_rate":
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
+    ax.grid(axis="x", alpha=0.3)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _one(summary: pd.DataFrame, column: str, value: str | int | None) -> pd.DataFrame:
+    """Return the rows with one value of a column, the only one where none is named."""
+    found = list(summary[column].unique())
+    if value is None:
+        if len(found) > 1:
+            raise ValueError(
+                f"the summary has several values of {column}; name one of "
+                f"{', '.join(map(str, found))}"
+            )
+        return summary
+    if value not in found:
+        raise ValueError(
+            f"the summary has no {column} {value!r}; choose from {', '.join(map(str, found))}"
+        )
+    return summary[summary[column] == value]
+
+
+def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
+    """Return a new figure with a leaderboard for each preset and number of players."""
+    parts = summary[["preset", "players"]].drop_duplicates().to_numpy().tolist()
+    rows_each = max(summary.groupby(["preset", "players"], observed=True)["policy"].nunique())
+    columns = min(2, len(parts))
+    lines = -(-len(parts) // columns)
+    figure, axes = plt.subplots(
+        lines,
+        columns,
+        figsize=(7 * columns, lines * (1.2 + 0.4 * rows_each)),
+        layout="constrained",
+        squeeze=False,
+    )
+    for ax in axes.flat[len(parts) :]:
+        ax.remove()
+    for ax, (preset, players) in zip(axes.flat, parts, strict=False):
+        leaderboard(summary, ax, metric=metric, preset=preset, players=players)
+    return figure

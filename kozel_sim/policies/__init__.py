@@ -1,0 +1,21 @@
+"""Policies: the registry, the built-ins, specs, and users' functions."""
+
+from kozel_sim.policies.registry import (
+    get_policy,
+    list_policies,
+    load_code,
+    policy,
+    policy_table,
+    read_policies,
+)
+from kozel_sim.policies.spec import split_specs
+
+__all__ = [
+    "get_policy",
+    "list_policies",
+    "load_code",
+    "policy",
+    "policy_table",
+    "read_policies",
+    "split_specs",
+]

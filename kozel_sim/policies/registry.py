@@ -1,0 +1,278 @@
+"""The registry of policies: names, users' functions, and files of them."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, overload
+
+from kozel_sim.decision import Function, Ladder, Policy
+from kozel_sim.policies.builtin import BUILTIN
+from kozel_sim.policies.spec import (
+    read_mix,
+    read_pairs,
+    read_weights,
+    split_specs,
+    write_decimal,
+)
+from kozel_sim.view import N_PARAMS
+
+KEYWORDS = ("weights", "mix")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A registered name: what is played, its parameters' defaults, what to say of it."""
+
+    part: Ladder | Function
+    doc: str
+    source: str
+    defaults: dict[str, Decimal]
+    home: tuple[str, str] | None
+
+
+_registry: dict[str, _Entry] = {
+    name: _Entry(ladder, doc, source, {}, None) for name, (ladder, doc, source) in BUILTIN.items()
+}
+
+
+def list_policies() -> list[str]:
+    """Return the names of all registered policies, built-ins first.
+
+    Examples
+    --------
+    >>> list_policies()[:3]
+    ['random', 'dump_heavy', 'dump_doubles']
+    """
+    return list(_registry)
+
+
+def policy_table() -> list[dict[str, str]]:
+    """Return what is known of each registered policy: name, parameters, source, doc."""
+    return [
+        {
+            "name": name,
+            "parameters": ",".join(f"{k}={write_decimal(v)}" for k, v in entry.defaults.items()),
+            "source": entry.source,
+            "doc": entry.doc,
+        }
+        for name, entry in _registry.items()
+    ]
+
+
+def get_policy(spec: str | Policy) -> Policy:
+    """Return the policy that a spec names.
+
+    Parameters
+    ----------
+    spec : str or Policy
+        A registered name, with parameters like ``careful:alpha=0.5`` where it has some; weights of
+        features like ``weights:pips=1,double=3``; or a mixture like
+        ``mix:0.7*keep_range+0.3*random``. A Policy is returned as it is.
+
+    Returns
+    -------
+    Policy
+        Its name is the canonical spec: ``get_policy(policy.name) == policy``.
+
+    Raises
+    ------
+    ValueError
+        If the spec cannot be read, or a name, feature or parameter is unknown; the message lists
+        the choices.
+
+    Examples
+    --------
+    >>> get_policy("weights:double=3,pips=1").name
+    'weights:pips=1,double=3'
+    """
+    if isinstance(spec, Policy):
+        return spec
+    name, _, text = (word.strip() for word in spec.partition(":"))
+    if name == "weights":
+        return read_weights(spec, text)
+    if name == "mix":
+        return _mixture(spec, text)
+    entry = _registry.get(name)
+    if entry is None:
+        close = difflib.get_close_matches(name, _registry, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        known = ", ".join([*_registry, "weights:...", "mix:..."])
+        raise ValueError(f"unknown policy {name!r}{hint}; choose from {known}")
+    values = dict(entry.defaults)
+    for key, number in (read_pairs(spec, text) if text else {}).items():
+        if key not in values:
+            known = ", ".join(values) or "none"
+            raise ValueError(f"policy {name} has no parameter {key!r}; its parameters: {known}")
+        values[key] = number
+    changed = {k: v for k, v in values.items() if v != entry.defaults[k]}
+    words = ",".join(f"{k}={write_decimal(v)}" for k, v in changed.items())
+    part = entry.part
+    if isinstance(part, Function):
+        params = tuple(float(v) for v in values.values())
+        part = Function(part.choose_code, part.source, params, part.words)
+    return Policy(f"{name}:{words}" if words else name, ((Fraction(1), part),), entry.doc)
+
+
+def _mixture(spec: str, text: str) -> Policy:
+    shares = [(share, get_policy(component)) for share, component in read_mix(spec, text)]
+    return Policy(
+        name="mix:" + "+".join(f"{write_decimal(share)}*{p.name}" for share, p in shares),
+        parts=tuple((share, p.parts[0][1]) for share, p in shares),
+        doc="a mixture, drawn anew for every decision",
+    )
+
+
+@overload
+def policy(function: Callable[..., int], /) -> Policy: ...
+@overload
+def policy(
+    *, name: str | None = None, words: bool = False, **params: float
+) -> Callable[[Callable[..., int]], Policy]: ...
+def policy(
+    function: Callable[..., int] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    words: bool = False,
+    **params: float,
+) -> Policy | Callable[[Callable[..., int]], Policy]:
+    """Register a function ``choose(view) -> move`` as a policy, under its own name.
+
+    The function is compiled by numba when it is first played by the compiled engine, and run as
+    plain Python by the reference engine; both must give the same moves. It sees a ``View`` and
+    returns the code of a legal move: ``(tile + 1) << (8 * arm)``. It is asked only when there are
+    two or more moves.
+
+    Parameters
+    ----------
+    function : callable
+        The function; ``@policy`` alone, or ``@policy(...)`` with the options below.
+    name : str, optional
+        The name to register, by default the function's own.
+    words : bool, default False
+        Fill ``view.words`` with four random words of the decision's own.
+    **params : float
+        Parameters and their defaults; the function finds them in ``view.params``, in this order.
+
+    Returns
+    -------
+    Policy
+        What ``get_policy(name)`` returns.
+
+    Raises
+    ------
+    ValueError
+        If the name is not a plain word or is taken by another policy, or there are more than eight
+        parameters.
+    TypeError
+        If the function does not take exactly one argument.
+
+    Examples
+    --------
+    >>> @policy
+    ... def first_legal(view):
+    ...     for arm in range(4):
+    ...         if view.legal[arm]:
+    ...             for tile in range(28):
+    ...                 if view.legal[arm] >> tile & 1:
+    ...                     return (tile + 1) << (8 * arm)
+    ...     return 0
+    >>> first_legal.name
+    'first_legal'
+    """
+
+    def register(function: Callable[..., int]) -> Policy:
+        return _register(function, name or function.__name__, words, params)
+
+    return register if function is None else register(function)
+
+
+def _register(
+    function: Callable[..., int], name: str, words: bool, params: dict[str, float]
+) -> Policy:
+    home = (function.__module__, function.__qualname__)
+    taken = _registry.get(name)
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
+        raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
+    if taken is not None and taken.home != home:
+        raise ValueError(f"the name {name!r} is taken by another policy; give it another one")
+    if len(params) > N_PARAMS:
+        raise ValueError(f"policy {name} has {len(params)} parameters; at most {N_PARAMS} are kept")
+    if len(inspect.signature(function).parameters) != 1:
+        raise TypeError(f"policy {name} must take one argument, the view: choose(view) -> move")
+    text = _source_of(function)
+    source = f"{_file_of(function)} sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    doc = (inspect.getdoc(function) or "").partition("\n")[0]
+    defaults = {key: Decimal(str(value)) for key, value in params.items()}
+    part = Function(function, text, tuple(params.values()), words)
+    _registry[name] = _Entry(part, doc, source, defaults, home)
+    return get_policy(name)
+
+
+def _file_of(function: Callable[..., Any]) -> str:
+    return Path(inspect.getsourcefile(function) or "?").name
+
+
+def _source_of(function: Callable[..., Any]) -> str:
+    """Return the whole file's text, so that helpers beside the function count too."""
+    path = Path(inspect.getsourcefile(function) or "")
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    try:
+        return inspect.getsource(function)
+    except OSError:
+        return repr(function.__code__.co_code)
+
+
+def load_code(path: str | Path) -> list[str]:
+    """Run a Python file that registers policies; return the names that are new.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read or run, or registers nothing; the message names file and line.
+    """
+    path = Path(path)
+    before = dict(_registry)
+    spec = importlib.util.spec_from_file_location(f"kozel_policies_{path.stem}", path.resolve())
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"no Python file at {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except Exception as error:
+        line = _line_in(path, error)
+        raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from None
+    new = [name for name in _registry if before.get(name) is not _registry[name]]
+    if not new:
+        raise ValueError(f"{path} registers no policy; put @policy above a function choose(view)")
+    return new
+
+
+def _line_in(path: Path, error: BaseException) -> str:
+    """Return ', line N' of the last place in a file where an error passed."""
+    lines = []
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == path.resolve():
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return f", line {lines[-1]}" if lines else ""
+
+
+def read_policies(specs: str | Sequence[str | Policy]) -> list[Policy]:
+    """Return policies from a list of specs, or from one comma-separated text."""
+    return [get_policy(s) for s in (split_specs(specs) if isinstance(specs, str) else specs)]

@@ -1,0 +1,128 @@
+"""Policy specs: the one-line notation of a policy, read and written.
+
+``random``                              a registered policy
+``careful:alpha=0.5``                   a registered function with parameters
+``weights:pips=1,double=3,lock=1.5``    a weighted sum of features
+``mix:0.7*keep_range+0.3*random``       a mixture, drawn anew for every decision
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from kozel_sim.decision import THOUSAND, Ladder, Policy, Stage
+from kozel_sim.features import FEATURES
+
+
+def split_specs(text: str) -> list[str]:
+    """Split a comma-separated list of specs; ``name=value`` belongs to the spec before it.
+
+    Examples
+    --------
+    >>> split_specs("random,weights:pips=1,double=3,keep_range")
+    ['random', 'weights:pips=1,double=3', 'keep_range']
+    """
+    specs: list[str] = []
+    for word in (w.strip() for w in text.split(",")):
+        if specs and re.match(r"\w+=", word):
+            specs[-1] += f",{word}"
+        elif word:
+            specs.append(word)
+    return specs
+
+
+def read_pairs(spec: str, text: str) -> dict[str, Decimal]:
+    """Read ``name=number,name=number`` of a spec."""
+    pairs: dict[str, Decimal] = {}
+    for word in text.split(","):
+        name, sign, number = (w.strip() for w in word.partition("="))
+        if not sign or not name:
+            raise ValueError(f"policy {spec!r}: {word!r} is not name=number")
+        if name in pairs:
+            raise ValueError(f"policy {spec!r}: {name} is given twice")
+        pairs[name] = read_decimal(spec, number)
+    return pairs
+
+
+def read_decimal(spec: str, text: str) -> Decimal:
+    """Read a finite decimal number of a spec."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise ValueError(f"policy {spec!r}: {text!r} is not a number")
+    return number
+
+
+def write_decimal(number: Decimal | Fraction | float) -> str:
+    """Write a number as short as it is exact.
+
+    Examples
+    --------
+    >>> write_decimal(Decimal("0.50")), write_decimal(Decimal("20"))
+    ('0.5', '20')
+    """
+    if isinstance(number, Fraction):
+        number = Decimal(number.numerator) / Decimal(number.denominator)
+    text = f"{Decimal(str(number)):f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+def read_weights(spec: str, text: str) -> Policy:
+    """Build the policy of a ``weights:`` spec.
+
+    Raises
+    ------
+    ValueError
+        If a feature is unknown, or a weight is no number or finer than a thousandth.
+    """
+    pairs = read_pairs(spec, text)
+    weights: dict[str, int] = {}
+    for name, number in pairs.items():
+        if name not in FEATURES:
+            known = ", ".join(FEATURES)
+            raise ValueError(f"policy {spec!r}: unknown feature {name!r}; choose from {known}")
+        thousandths = number * THOUSAND
+        if thousandths != thousandths.to_integral_value():
+            raise ValueError(
+                f"policy {spec!r}: weight {name}={number} is finer than a thousandth, which is the "
+                "finest that is kept exactly"
+            )
+        weights[name] = int(thousandths)
+    weights = {name: weights[name] for name in FEATURES if weights.get(name)}
+    if not weights:
+        raise ValueError(f"policy {spec!r}: all weights are 0; that is the policy 'random'")
+    words = (f"{n}={write_decimal(Decimal(w) / THOUSAND)}" for n, w in weights.items())
+    return Policy(
+        name=f"weights:{','.join(words)}",
+        parts=((Fraction(1), Ladder((Stage("always", weights),))),),
+        doc="the move with the highest weighted sum of features",
+    )
+
+
+def read_mix(spec: str, text: str) -> list[tuple[Fraction, str]]:
+    """Return the shares and specs of a ``mix:`` spec.
+
+    Raises
+    ------
+    ValueError
+        If it is not ``share*spec+share*spec``, a share is not positive, or they do not sum to 1.
+    """
+    shares: list[tuple[Fraction, str]] = []
+    for word in text.split("+"):
+        number, star, component = (w.strip() for w in word.partition("*"))
+        if not star or not component:
+            raise ValueError(f"policy {spec!r}: {word!r} is not share*policy, like 0.7*random")
+        if component.startswith("mix:"):
+            raise ValueError(f"policy {spec!r}: a mixture of mixtures is not kept; multiply it out")
+        share = Fraction(read_decimal(spec, number))
+        if share <= 0:
+            raise ValueError(f"policy {spec!r}: share {number} is not over 0")
+        shares.append((share, component))
+    total = sum(share for share, _ in shares)
+    if total != 1:
+        raise ValueError(f"policy {spec!r}: shares sum to {write_decimal(total)}, not 1")
+    return shares

@@ -1,0 +1,46 @@
+"""Where a result came from: a hash of the sources, versions, the machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from kozel_sim.rng import STREAM_VERSION
+
+PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
+
+
+@cache
+def source_hash() -> str:
+    """Return a hash of the package's sources (16 hex digits)."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result may depend on."""
+    found = {package: version(package) for package in PACKAGES}
+    return {"python": platform.python_version(), **found, "stream": str(STREAM_VERSION)}
+
+
+def machine() -> dict[str, str | int | None]:
+    """Return what kind of machine this is; no name of it."""
+    return {"cpu": cpu_model(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def cpu_model() -> str:
+    """Return the processor's model where the system tells, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()

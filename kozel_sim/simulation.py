@@ -1,0 +1,322 @@
+"""The one door to the engines: matches in, a tidy frame out."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kozel_sim import reference
+from kozel_sim.decision import Function, Policy
+from kozel_sim.engine.play import Table, new_matches
+from kozel_sim.policies import read_policies
+from kozel_sim.provenance import machine, source_hash, versions
+from kozel_sim.record import Record
+from kozel_sim.rng import STREAM_VERSION
+from kozel_sim.rules import RuleSet
+from kozel_sim.schedule import seat_policies, seatings
+from kozel_sim.scoring import rating100
+from kozel_sim.store import FORMAT, Run
+
+Engine = Literal["auto", "scalar", "reference"]
+ENGINES: tuple[Engine, ...] = ("auto", "scalar", "reference")
+Progress = Callable[[int], None]
+"""Called with the number of matches just played, from the calling thread's workers."""
+Matches = npt.NDArray[Any]
+"""MATCH records, ``[match]``."""
+
+CHUNK = 16_384
+"""Matches that a worker plays before it reports."""
+
+
+def simulate(
+    rules: RuleSet | str,
+    policies: Sequence[str | Policy] | str,
+    matches: int,
+    seed: int | None = None,
+    *,
+    engine: Engine = "auto",
+    workers: int = 1,
+    seating: int = 0,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+) -> Run:
+    """Play deals 0, 1, ... with the same policies at the same seats.
+
+    To compare policies use ``tournament``, which plays every deal from every seat.
+
+    Parameters
+    ----------
+    rules : RuleSet or str
+        A rule set, or a preset's name (played by as many as there are policies).
+    policies : sequence of (str or Policy)
+        One per seat, the same one more than once if wanted.
+    matches : int
+        How many deals are played.
+    seed : int, optional
+        Unsigned 64-bit; without one it is drawn, and noted in the manifest.
+    engine : {"auto", "scalar", "reference"}
+        The compiled engine, or the readable one (slow, one thread); results are equal.
+    workers : int, default 1
+        Threads; they do not change a bit of the result.
+    seating : int, default 0
+        Who sits where: 0 as listed, see ``kozel_sim.schedule``.
+    chunk : int
+        Matches a worker plays at a time.
+    progress : callable, optional
+        Called with the number of matches just played.
+
+    Returns
+    -------
+    Run
+        With a frame of ``matches * players`` rows.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range or unknown, or a policy makes an illegal move.
+    NotImplementedError
+        If no engine plays a knob of the rules.
+
+    Examples
+    --------
+    >>> run = simulate("room-fish-all", ["random", "dump_heavy"], 100, seed=1)
+    >>> run.matches, len(run.frame)
+    (100, 200)
+    """
+    entrants = read_policies(policies)
+    if isinstance(rules, str):
+        rules = RuleSet.preset(rules, len(entrants))
+    if len(entrants) != rules.players:
+        raise ValueError(
+            f"{rules.name} is played by {rules.players}, and {len(entrants)} policies are given"
+        )
+    need_positive("matches", matches)
+    seed = read_seed(seed)
+    seat_policies(list(entrants), seating)
+    start = time.perf_counter()
+    seats = np.broadcast_to(seatings(rules.players)[seating], (matches, rules.players))
+    played = new_matches(np.arange(matches, dtype=np.uint64), seats)
+    play_all(rules, entrants, played, seed, engine, workers, chunk, progress)
+    frame = frame_of(rules, entrants, played, np.full(matches, seating))
+    manifest = make_manifest(
+        name="simulate",
+        design=f"seating {seating}",
+        rules=[rules],
+        policies=entrants,
+        seed=seed,
+        deals=matches,
+        frame=frame,
+        engine=engine,
+        seconds=time.perf_counter() - start,
+    )
+    return Run(frame, manifest)
+
+
+def play_all(
+    rules: RuleSet,
+    policies: Sequence[Policy],
+    matches: Matches,
+    seed: int,
+    engine: Engine = "auto",
+    workers: int = 1,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+) -> None:
+    """Play MATCH records where they stand, in chunks on worker threads."""
+    need_positive("workers", workers)
+    need_positive("chunk", chunk)
+    if engine not in ENGINES:
+        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
+    chunks = [matches[i : i + chunk] for i in range(0, len(matches), chunk)]
+    if engine == "reference":
+        for part in chunks:
+            _play_reference(rules, policies, part, seed)
+            if progress:
+                progress(len(part))
+        return
+    table = Table(rules, policies)
+
+    def play(part: Matches) -> None:
+        table.play(part, seed)
+        if progress:
+            progress(len(part))
+
+    if workers == 1:
+        for part in chunks:
+            play(part)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(play, part) for part in chunks]
+        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        pool.shutdown(cancel_futures=True)
+        for future in done:
+            future.result()
+
+
+def _play_reference(
+    rules: RuleSet, policies: Sequence[Policy], matches: Matches, seed: int
+) -> None:
+    """Fill MATCH records from the reference engine's records."""
+    for match in matches:
+        at_seats = [policies[i] for i in match["players"][: rules.players]]
+        record = reference.play_match(rules, at_seats, seed, int(match["deal"]))
+        fill_match(match, record)
+
+
+def fill_match(match: Any, record: Record) -> None:
+    """Write what a MATCH record keeps of a match."""
+    last = record.rounds[-1]
+    match["points"][: len(last.accounts)] = last.accounts
+    events = [event for r in record.rounds for event in r.events]
+    for event in events:
+        match["draws"][event.seat] += event.draw is not None
+        match["passes"][event.seat] += event.draw is None and not event.play
+    match["rounds"] = len(record.rounds)
+    match["fish_rounds"] = sum(r.end == "fish" for r in record.rounds)
+    match["goats"] = sum(1 << side for side in record.result.goats)
+    match["winners"] = sum(1 << side for side in record.result.winners)
+    match["capped"] = record.result.capped
+    match["first_leader"] = record.rounds[0].leader
+
+
+def frame_of(
+    rules: RuleSet,
+    policies: Sequence[Policy],
+    matches: Matches,
+    seating: npt.NDArray[np.int64],
+) -> pd.DataFrame:
+    """Return the tidy frame of played matches: one row per match and seat."""
+    n = rules.players
+    rows = len(matches) * n
+    seats = np.tile(np.arange(n, dtype=np.int8), len(matches))
+    sides = np.array([rules.side_of(seat) for seat in range(n)], dtype=np.int8)
+
+    def each(values: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+        """Repeat a match's value for each seat."""
+        return np.repeat(values.astype(dtype), n)
+
+    points = matches["points"][:, sides].ravel()
+    goat = (matches["goats"][:, None] >> sides & 1).astype(bool).ravel()
+    capped = each(matches["capped"], "bool")
+    rating = np.full(rows, np.nan, np.float32)
+    if "rating100" in rules.settlement:
+        table = np.array([rating100(p) for p in range(rules.target)], np.float32)
+        over = ~capped
+        rating[over] = np.where(goat[over], 0, table[np.minimum(points[over], len(table) - 1)])
+    names = [policy.name for policy in policies]
+    kinds = list(dict.fromkeys(names))
+    codes = np.array([kinds.index(name) for name in names])[matches["players"][:, :n]].ravel()
+    return pd.DataFrame(
+        {
+            "preset": _categories(np.zeros(rows, np.int64), [rules.name]),
+            "players": np.full(rows, n, np.int8),
+            "deal": each(matches["deal"], "int64"),
+            "seating": each(seating, "int8"),
+            "seat": seats,
+            "side": np.tile(sides, len(matches)),
+            "policy": _categories(codes, kinds),
+            "points": points,
+            "goat": goat,
+            "winner": (matches["winners"][:, None] >> sides & 1).astype(bool).ravel(),
+            "rounds": each(matches["rounds"], "int32"),
+            "fish_rounds": each(matches["fish_rounds"], "int32"),
+            "passes": matches["passes"][:, :n].ravel(),
+            "draws": matches["draws"][:, :n].ravel(),
+            "rating": rating,
+            "led": seats == each(matches["first_leader"], "int8"),
+            "capped": capped,
+        }
+    )
+
+
+def _categories(codes: npt.NDArray[np.int64], names: list[str]) -> pd.Categorical[Any]:
+    return pd.Categorical.from_codes(codes, pd.Index(names))
+
+
+def make_manifest(
+    *,
+    name: str,
+    design: str,
+    rules: Sequence[RuleSet],
+    policies: Sequence[Policy],
+    seed: int,
+    deals: int,
+    frame: pd.DataFrame,
+    engine: Engine,
+    seconds: float,
+) -> dict[str, Any]:
+    """Return how a run was made, as plain JSON values."""
+    first_seats = frame["seat"] == 0
+    return describe_run(name, design, rules, policies, seed, deals, engine) | {
+        "counts": {
+            "matches": int(first_seats.sum()),
+            "rounds": int(frame.loc[first_seats, "rounds"].sum()),
+            "rows": len(frame),
+        },
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "versions": versions(),
+        "machine": machine(),
+    }
+
+
+def describe_run(
+    name: str,
+    design: str,
+    rules: Sequence[RuleSet],
+    policies: Sequence[Policy],
+    seed: int,
+    deals: int,
+    engine: Engine,
+) -> dict[str, Any]:
+    """Return the part of a manifest that is known before anything is played."""
+    return {
+        "format": FORMAT,
+        "stream": STREAM_VERSION,
+        "sources": source_hash(),
+        "name": name,
+        "seed": seed,
+        "deals": deals,
+        "engine": "scalar" if engine == "auto" else engine,
+        "design": design,
+        "rules": [{"preset": r.name, "digest": r.digest, "knobs": r.knobs()} for r in rules],
+        "policies": [_describe_policy(policy) for policy in policies],
+    }
+
+
+def _describe_policy(policy: Policy) -> dict[str, Any]:
+    functions = [part for _, part in policy.parts if isinstance(part, Function)]
+    return {"name": policy.name} | ({"source": [f.source for f in functions]} if functions else {})
+
+
+def need_positive(what: str, value: int) -> None:
+    """Raise ValueError unless a number is 1 or more."""
+    if not _is_whole(value) or value < 1:
+        raise ValueError(f"{what} must be a whole number of 1 or more, not {value!r}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def read_seed(seed: int | None) -> int:
+    """Return a seed, drawn where none is given.
+
+    Raises
+    ------
+    ValueError
+        If it is not an unsigned 64-bit number.
+    """
+    if seed is None:
+        return secrets.randbits(63)
+    if not _is_whole(seed) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
+    return int(seed)

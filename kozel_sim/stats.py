@@ -1,0 +1,249 @@
+"""Estimates with intervals: pure functions of frames.
+
+All matches that share a deal share its luck, so the deal is the cluster: a mean is a ratio of sums
+over deals, its standard error comes from the deals' deviations, and its interval from Student's t
+with one degree of freedom less than there are deals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import special
+
+LEVEL = 0.95
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its uncertainty.
+
+    Attributes
+    ----------
+    estimate, std_error, ci_low, ci_high : float
+        The mean, its standard error, and the ends of its interval. With one deal nothing is known
+        of the error: it is infinite.
+    level : float
+        The interval's coverage.
+    n_deals : int
+        Clusters.
+    method : str
+        How the interval was made.
+    """
+
+    estimate: float
+    std_error: float
+    ci_low: float
+    ci_high: float
+    level: float
+    n_deals: int
+    method: str
+
+
+def clustered_mean(
+    totals: npt.ArrayLike, counts: npt.ArrayLike, level: float = LEVEL, rate: bool = False
+) -> Estimate:
+    """Return the mean of clustered values: the sum of totals over the sum of counts.
+
+    Parameters
+    ----------
+    totals, counts : array_like of float, ``[deal]``
+        By deal: the sum of the values, and how many there are (or another denominator).
+    level : float, default 0.95
+        The interval's coverage.
+    rate : bool, default False
+        The values are 0 or 1: the interval is kept within 0 and 1, and where all deals agree it is
+        Wilson's with the deals as trials, so that few results never look certain.
+
+    Returns
+    -------
+    Estimate
+        The mean, with a linearised (Taylor) standard error clustered by deal.
+
+    Raises
+    ------
+    ValueError
+        If the counts sum to nothing.
+
+    References
+    ----------
+    Cochran, "Sampling Techniques", 3rd ed. 1977, chapter 6 (ratio estimates); Wilson 1927.
+
+    Examples
+    --------
+    >>> e = clustered_mean([1, 2, 3, 2], [4, 4, 4, 4])
+    >>> round(e.estimate, 3), round(e.std_error, 3)
+    (0.5, 0.102)
+    """
+    total, count = np.asarray(totals, float), np.asarray(counts, float)
+    n, size = len(total), float(count.sum())
+    if n == 0 or size <= 0:
+        raise ValueError("a mean of nothing: no deal has a match")
+    mean = float(total.sum()) / size
+    if n == 1:
+        error = math.inf
+    else:
+        error = math.sqrt(n / (n - 1) * float(np.sum((total - mean * count) ** 2))) / size
+    if rate and not 0 < error < math.inf:
+        low, high = wilson(mean * n, n, level)
+        return Estimate(mean, error, low, high, level, n, "Wilson, deals as trials")
+    half = math.inf if n == 1 else float(special.stdtrit(n - 1, (1 + level) / 2)) * error
+    low, high = mean - half, mean + half
+    if rate:
+        low, high = max(0.0, low), min(1.0, high)
+    return Estimate(mean, error, low, high, level, n, "t, clustered by deal")
+
+
+def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's interval for a plain rate; (0, 1) without trials.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson(34, 40)]
+    [0.709, 0.929]
+    """
+    if trials <= 0:
+        return 0.0, 1.0
+    z = float(special.ndtri((1 + level) / 2))
+    rate = successes / trials
+    centre = rate + z * z / (2 * trials)
+    spread = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> pd.DataFrame:
+    """Return goat rate, points and rating by policy (or seat, or whether it led), with intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per match and seat, as in ``Run.frame``.
+    by : str, default "policy"
+        A column of the frame.
+    level : float, default 0.95
+        The intervals' coverage.
+
+    Returns
+    -------
+    DataFrame
+        Columns preset, players, `by`, metric, estimate, std_error, ci_low, ci_high, level,
+        n_matches, n_deals, method; within a preset the lowest goat rate first.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no such column.
+    """
+    if by not in frame:
+        raise ValueError(
+            f"no column {by!r} to summarise by; choose from {', '.join(map(str, frame.columns))}"
+        )
+    rows = []
+    for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
+        groups = []
+        for value, rows_of in part.groupby(by, observed=True, sort=False):
+            metrics = {
+                "goat_rate": _mean(rows_of, "goat", level, rate=True),
+                "points": _mean(rows_of, "points", level),
+            }
+            if rows_of["rating"].notna().any():
+                metrics["rating"] = _mean(rows_of, "rating", level)
+            groups.append((value, len(rows_of), metrics))
+        if by == "policy":
+            groups.sort(key=lambda g: g[2]["goat_rate"].estimate)
+        for value, n, metrics in groups:
+            for metric, estimate in metrics.items():
+                head = {"preset": preset, "players": players, by: value, "metric": metric}
+                rows.append(head | _columns(estimate, n))
+    return pd.DataFrame(rows)
+
+
+def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """Return what each preset makes of the game: goats, fish, rounds and capped matches.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per match and seat.
+    level : float, default 0.95
+        The intervals' coverage.
+
+    Returns
+    -------
+    DataFrame
+        Columns preset, players, metric, estimate, std_error, ci_low, ci_high, level, n_matches,
+        n_deals, method. Metrics: goats_per_match; goat_rate (the chance of one player);
+        fish_rate (fish per round); rounds (per match); capped_rate.
+    """
+    rows = []
+    for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
+        matches = part[part["seat"] == 0]
+        goats = _by_deal(part, part["goat"])
+        per_deal = _by_deal(matches, np.ones(len(matches)))
+        rounds = _by_deal(matches, matches["rounds"])
+        metrics = {
+            "goats_per_match": clustered_mean(goats, per_deal, level),
+            "goat_rate": _mean(part, "goat", level, rate=True),
+            "fish_rate": clustered_mean(
+                _by_deal(matches, matches["fish_rounds"]), rounds, level, rate=True
+            ),
+            "rounds": clustered_mean(rounds, per_deal, level),
+            "capped_rate": _mean(matches, "capped", level, rate=True),
+        }
+        for metric, estimate in metrics.items():
+            head = {"preset": preset, "players": players, "metric": metric}
+            rows.append(head | _columns(estimate, len(matches)))
+    return pd.DataFrame(rows)
+
+
+def _mean(rows: pd.DataFrame, column: str, level: float, rate: bool = False) -> Estimate:
+    return clustered_mean(
+        _by_deal(rows, rows[column]), _by_deal(rows, np.ones(len(rows))), level, rate
+    )
+
+
+def _by_deal(rows: pd.DataFrame, values: npt.ArrayLike | pd.Series[float]) -> Floats:
+    """Sum values by deal, in the order in which deals appear."""
+    codes, deals = pd.factorize(rows["deal"].to_numpy())
+    return np.bincount(codes, np.asarray(values, float), len(deals)).astype(np.float64)
+
+
+def _columns(estimate: Estimate, n_matches: int) -> dict[str, float | int | str]:
+    return {
+        "estimate": estimate.estimate,
+        "std_error": estimate.std_error,
+        "ci_low": estimate.ci_low,
+        "ci_high": estimate.ci_high,
+        "level": estimate.level,
+        "n_matches": n_matches,
+        "n_deals": estimate.n_deals,
+        "method": estimate.method,
+    }
+
+
+def wide(
+    summary: pd.DataFrame, metrics: Iterable[str] = ("goat_rate", "points", "rating")
+) -> pd.DataFrame:
+    """Return a summary with a row per group, and three columns per metric.
+
+    Returns
+    -------
+    DataFrame
+        The group's columns, then for each metric its estimate under the metric's name, and
+        ``metric.ci_low`` and ``metric.ci_high``.
+    """
+    keys = list(summary.columns[: list(summary.columns).index("metric")])
+    table = summary[keys].drop_duplicates().set_index(keys)
+    for metric in metrics:
+        block = summary[summary["metric"] == metric].set_index(keys)
+        for column in ("estimate", "ci_low", "ci_high"):
+            name = metric if column == "estimate" else f"{metric}.{column}"
+            table[name] = block[column]
+    return table.reset_index()

@@ -1,0 +1,185 @@
+"""Tournaments: schedule -> chunks -> engine -> frame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kozel_sim.decision import Policy
+from kozel_sim.engine.play import new_matches
+from kozel_sim.experiment import Experiment
+from kozel_sim.policies import read_policies
+from kozel_sim.rules import RuleSet
+from kozel_sim.schedule import schedule, tables, whole_cycles
+from kozel_sim.simulation import (
+    CHUNK,
+    Engine,
+    Progress,
+    describe_run,
+    frame_of,
+    make_manifest,
+    need_positive,
+    play_all,
+    read_seed,
+)
+from kozel_sim.store import Run
+
+DESIGN = "every deal at every table in every rotation"
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What a tournament will play; checked when it is built, before anything is played.
+
+    Attributes
+    ----------
+    name : str
+        The run's name.
+    rules : list of RuleSet
+        Each is played by itself, on the same deals.
+    policies : list of Policy
+        The field.
+    deals : int
+        Deals per table, whole cycles of the seatings.
+    seed : int
+        Fixes all luck.
+    """
+
+    name: str
+    rules: list[RuleSet]
+    policies: list[Policy]
+    deals: int
+    seed: int
+    tables: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [policy.name for policy in self.policies]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"policy {name} is listed twice; a table seats distinct policies")
+        need_positive("deals", self.deals)
+        largest = max(rules.players for rules in self.rules)
+        if len(names) < largest:
+            raise ValueError(
+                f"a table of {largest} players needs {largest} distinct policies; "
+                f"{len(names)} given: {', '.join(names)}"
+            )
+        object.__setattr__(self, "deals", whole_cycles(self.deals, largest))
+        for rules in self.rules:
+            self.tables[rules.players] = tables(len(names), rules.players)
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Tournament:
+        """Return the tournament that an experiment's file describes."""
+        policies = read_policies(experiment.policies)
+        rules = experiment.rule_sets()
+        return cls(experiment.name, rules, policies, experiment.deals, experiment.seed)
+
+    @property
+    def matches(self) -> int:
+        """How many matches will be played."""
+        return sum(self.tables[r.players].shape[0] * r.players * self.deals for r in self.rules)
+
+    def manifest(self, engine: Engine = "auto") -> dict[str, object]:
+        """Return what is known of the run before it is played."""
+        return describe_run(
+            self.name, DESIGN, self.rules, self.policies, self.seed, self.deals, engine
+        )
+
+    def play(
+        self,
+        engine: Engine = "auto",
+        workers: int = 1,
+        chunk: int = CHUNK,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Play it all; engine, workers and chunk do not change a bit of the result."""
+        start = time.perf_counter()
+        frames = []
+        for rules in self.rules:
+            deals, seating, players = schedule(0, self.deals, self.tables[rules.players])
+            matches = new_matches(deals, players)
+            play_all(rules, self.policies, matches, self.seed, engine, workers, chunk, progress)
+            frames.append(frame_of(rules, self.policies, matches, seating))
+        frame = _stack(frames)
+        manifest = make_manifest(
+            name=self.name,
+            design=DESIGN,
+            rules=self.rules,
+            policies=self.policies,
+            seed=self.seed,
+            deals=self.deals,
+            frame=frame,
+            engine=engine,
+            seconds=time.perf_counter() - start,
+        )
+        return Run(frame, manifest)
+
+
+def _stack(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Put frames below each other; their categories are joined, not lost."""
+    presets = list(dict.fromkeys(name for f in frames for name in f["preset"].cat.categories))
+    for frame in frames:
+        frame["preset"] = frame["preset"].cat.set_categories(presets)
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def tournament(
+    rules: RuleSet | str | Sequence[RuleSet | str],
+    policies: Sequence[str | Policy] | str,
+    deals: int,
+    seed: int | None = None,
+    *,
+    players: int | None = None,
+    name: str = "tournament",
+    engine: Engine = "auto",
+    workers: int = 1,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+) -> Run:
+    """Play every set of distinct policies that fills a table, each deal from every seat.
+
+    Parameters
+    ----------
+    rules : RuleSet, str, or a sequence of them
+        Rule sets or presets' names; all are played on the same deals.
+    policies : sequence of (str or Policy)
+        The field, at least as many as there are players.
+    deals : int
+        Deals per table; rounded up to a multiple of (players - 1)!, so that neighbours balance.
+    seed : int, optional
+        Unsigned 64-bit; without one it is drawn, and noted in the manifest.
+    players : int, optional
+        For presets given by name: 4 by default, or the only number a preset allows.
+    name : str
+        The run's name.
+    engine, workers, chunk, progress
+        As for ``simulate``.
+
+    Returns
+    -------
+    Run
+        ``run.summary()`` is the leaderboard.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range or unknown, or a policy makes an illegal move.
+    NotImplementedError
+        If no engine plays a knob of the rules.
+
+    Examples
+    --------
+    >>> run = tournament("room-fish-all", ["random", "dump_heavy"], 50, seed=1, players=2)
+    >>> run.matches
+    100
+    """
+    several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
+    rule_sets = [RuleSet.preset(r, players) if isinstance(r, str) else r for r in several]
+    planned = Tournament(name, rule_sets, read_policies(policies), deals, read_seed(seed))
+    return planned.play(engine, workers, chunk, progress)
