@@ -5,7 +5,10 @@ A plot never resizes, tightens or shows the caller's figure.
 
 from __future__ import annotations
 
+import re
+
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -60,24 +63,39 @@ def leaderboard(
     if rows.empty:
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
     rows = rows.sort_values("estimate", ascending=metric == "rating")
-    if metric != "rating":
-        rows = rows.iloc[::-1]
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 1.2 + 0.4 * len(rows)), layout="constrained")
     height = range(len(rows))
-    ax.hlines(height, rows["ci_low"], rows["ci_high"], color=BLUE, linewidth=2)
-    ax.plot(rows["estimate"], height, "o", color=BLUE, markersize=6)
-    ax.set_yticks(list(height), list(rows["policy"].astype(str)))
+    # An interval without an end, as from a single deal, cannot be drawn.
+    ends = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
+    errors = [end.where(np.isfinite(end)) for end in ends]
+    ax.errorbar(rows["estimate"], height, xerr=errors, fmt="o", color=BLUE, markersize=3, capsize=5)
+    for y, estimate in zip(height, rows["estimate"], strict=True):
+        text = f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}"
+        ax.annotate(
+            text, (estimate, y), (0, 7), textcoords="offset points", ha="center", fontsize="small"
+        )
+    ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows["policy"]])
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlabel(f"{LABELS.get(metric, metric)} ({rows['level'].iloc[0]:.0%} interval)")
     if metric == "goat_rate":
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
     ax.grid(axis="x", alpha=0.3)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _wrapped(name: str, width: int = 26) -> str:
+    """Break a long policy spec over lines, at its commas and pluses."""
+    lines = [""]
+    for word in re.findall(r"[^,+]+[,+]?", name):
+        if lines[-1] and len(lines[-1] + word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
 
 
 def _one(summary: pd.DataFrame, column: str, value: str | int | None) -> pd.DataFrame:
