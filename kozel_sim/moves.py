@@ -16,6 +16,7 @@ arms of equal value is one move, on the lower arm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from kozel_sim.rules import RuleSet
@@ -41,20 +42,21 @@ def encode_move(placements: Sequence[Placement]) -> int:
     return sum((tile + 1 | CLOSED * closed) << 8 * arm for tile, arm, closed in placements)
 
 
-def decode_move(code: int) -> list[Placement]:
+@lru_cache(maxsize=4096)
+def decode_move(code: int) -> tuple[Placement, ...]:
     """Return the tiles of a move's code, by arm.
 
     Examples
     --------
     >>> decode_move(0x8604)
-    [(3, 0, False), (5, 1, True)]
+    ((3, 0, False), (5, 1, True))
     """
     placements = []
     for arm in range(MAX_ARMS):
         byte = code >> 8 * arm & 0xFF
         if byte:
             placements.append(((byte & ~CLOSED) - 1, arm, bool(byte & CLOSED)))
-    return placements
+    return tuple(placements)
 
 
 def move_tiles(code: int) -> int:
@@ -79,13 +81,13 @@ def move_text(code: int) -> str:
     return " ".join(words) or "no move"
 
 
-def distinct_arms(arms: Arms) -> Iterator[tuple[int, int]]:
-    """Yield (arm, value) of the open arms, the lowest arm of each value only."""
-    seen: set[int] = set()
-    for arm, value in enumerate(arms):
-        if value is not None and value not in seen:
-            seen.add(value)
-            yield arm, value
+def distinct_arms(arms: Arms) -> list[tuple[int, int]]:
+    """Return (arm, value) of the open arms, the lowest arm of each value only."""
+    return [
+        (arm, value)
+        for arm, value in enumerate(arms)
+        if value is not None and value not in arms[:arm]
+    ]
 
 
 def legal_codes(
@@ -94,6 +96,12 @@ def legal_codes(
     """Return the codes of all legal moves of a hand (a mask), in the order of the list of moves."""
     if not arms:
         return [tile + 1 for tile in tiles_of(hand)]
+    if not rules.close_doubles and rules.multi_double == "none":
+        return [
+            (tile + 1) << 8 * arm
+            for arm, value in distinct_arms(arms)
+            for tile in tiles_of(hand & HAS[value])
+        ]
     moves: list[list[Placement]] = []
     doubles: list[tuple[int, int]] = []
     for arm, value in distinct_arms(arms):
@@ -105,9 +113,7 @@ def legal_codes(
                     moves.append([(tile, arm, True)])
     if rules.multi_double != "none" and len(doubles) > 1:
         moves += _several_doubles(rules, doubles, arms, spinner, doubles_laid)
-        moves.sort(key=lambda move: [(arm, tile, closed) for tile, arm, closed in move])
-    elif rules.close_doubles:
-        moves.sort(key=lambda move: [(arm, tile, closed) for tile, arm, closed in move])
+    moves.sort(key=lambda move: [(arm, tile, closed) for tile, arm, closed in move])
     return [encode_move(move) for move in moves]
 
 

@@ -84,8 +84,9 @@ class Round:
     def fitting(self) -> int:
         """Return the mask of all tiles, wherever they are, that fit an open arm."""
         fits = 0
-        for _, value in distinct_arms(self.arms):
-            fits |= HAS[value]
+        for value in self.arms:
+            if value is not None:
+                fits |= HAS[value]
         return fits
 
     # ------------------------------------------------------------------ the three acts

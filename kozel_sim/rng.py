@@ -53,20 +53,20 @@ def threefry4x32(counter: Words, key: Words, rounds: int = ROUNDS) -> Words:
     Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (Random123).
     """
     schedule = (*key, PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3])
-    x = [(c + k) & _MASK for c, k in zip(counter, key, strict=True)]
+    a, b, c, d = ((x + k) & _MASK for x, k in zip(counter, key, strict=True))
     for r in range(rounds):
         left, right = ROTATIONS[r % 8]
-        # Even rounds mix (0,1) and (2,3), odd rounds (0,3) and (2,1).
-        b, d = (1, 3) if r % 2 == 0 else (3, 1)
-        x[0] = (x[0] + x[b]) & _MASK
-        x[b] = ((x[b] << left | x[b] >> (32 - left)) & _MASK) ^ x[0]
-        x[2] = (x[2] + x[d]) & _MASK
-        x[d] = ((x[d] << right | x[d] >> (32 - right)) & _MASK) ^ x[2]
+        a = (a + b) & _MASK
+        b = ((b << left | b >> (32 - left)) & _MASK) ^ a
+        c = (c + d) & _MASK
+        d = ((d << right | d >> (32 - right)) & _MASK) ^ c
+        b, d = d, b
         if r % 4 == 3:
             step = r // 4 + 1
-            x = [(x[i] + schedule[(step + i) % 5]) & _MASK for i in range(4)]
-            x[3] = (x[3] + step) & _MASK
-    return x[0], x[1], x[2], x[3]
+            k = schedule[step % 5 :] + schedule[: step % 5]
+            a, b, c = (a + k[0]) & _MASK, (b + k[1]) & _MASK, (c + k[2]) & _MASK
+            d = (d + k[3] + step) & _MASK
+    return (a, b, c, d) if rounds % 2 == 0 else (a, d, c, b)
 
 
 def below(word: int, n: int) -> int:

@@ -190,7 +190,7 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
         rounds = _by_deal(matches, matches["rounds"])
         metrics = {
             "goats_per_match": clustered_mean(goats, per_deal, level),
-            "goat_rate": clustered_mean(goats, per_deal * players, level),
+            "goat_rate": clustered_mean(goats, _by_deal(part, np.ones(len(part))), level),
             "fish_rate": clustered_mean(
                 _by_deal(matches, matches["fish_rounds"]), rounds, level, rate=True
             ),
