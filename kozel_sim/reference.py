@@ -162,7 +162,8 @@ class Round:
         if self.hands[self.by] == 0:
             self.end = "out"
         elif (
-            (self.rules.fish_def == "six_closed" and self._six_closed())
+            not fits
+            or (self.rules.fish_def == "six_closed" and self._six_closed())
             or (self.rules.dead_value_stop and dead)
             or (stuck and self.drawable == 0)
         ):
@@ -262,7 +263,6 @@ def _play_rounds(
     rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
 ) -> tuple[RoundRecord, ...]:
     """Play the rounds of a match; `choose` is told the round's number and the score."""
-    refuse_unplayed_knobs(rules)
     n = rules.sides
     start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
     state = replace(start, opened=[rules.open_at == 0] * n)
@@ -461,11 +461,3 @@ def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:
         raise ValueError(
             f"{place} has {len(wanted.events)} events, and the record {len(found.events)}"
         )
-
-
-def refuse_unplayed_knobs(rules: RuleSet) -> None:
-    """Raise for a knob that the engines do not play yet."""
-    for knob in ("teams", "multi_double", "spinner", "close_doubles"):
-        value = getattr(rules, knob)
-        if value not in ("none", False):
-            raise NotImplementedError(f"no engine plays {knob}={value} yet (rule set {rules.name})")

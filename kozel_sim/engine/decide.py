@@ -88,34 +88,51 @@ def narrow(view, n_arms, player, component, moves):
 
 
 @inlined
-def choose(view, n_arms, player, desk):
-    """Return the move of a player who has several, or -1 when it is illegal.
-
-    n_arms is a literal 2 or 4, so that each kind of round compiles what it needs.
-    """
+def pick_component(view, player, desk):
+    """Return which part of a mixture decides; the decision's own words are written if it mixes."""
     component = 0
-    mixed = player.n_parts > 1
-    if mixed:
+    if player.n_parts > 1:
         write_own(desk.own, desk.key, view.round, view.event)
         while np.uint64(desk.own[0]) >= player.threshold[component]:
             component += 1
-    moves = desk.moves
-    address = player.address[component]
-    if address == 0:
-        n = narrow(view, n_arms, player, component, moves)
-        return moves[np.uint64(below(view.word, n))]
-    n = list_moves(view, n_arms, moves)
+    return component
+
+
+@part
+def ask_function(view, player, component, desk, n):
+    """Return the move of a user's function, or -1 when it is none of the n legal ones."""
     for i in range(N_PARAMS):
         view.params[i] = player.params[component, i]
     if player.asks_words[component]:
-        if not mixed:
+        if player.n_parts == 1:
             write_own(desk.own, desk.key, view.round, view.event)
         for i in range(4):
             view.words[i] = run_word(desk.own, 4 + i)
-    move = np.int64(call_address(address, view))
+    move = np.int64(call_address(player.address[component], view))
     for i in range(n):
-        if moves[i] == move:
+        if desk.moves[i] == move:
             return move
     desk.n_moves = n
     desk.fault_move = move
     return np.int64(-1)
+
+
+@inlined
+def choose(view, player, desk):
+    """Return the move of a player who has several single tiles on two arms; -1 if illegal."""
+    component = pick_component(view, player, desk)
+    if player.address[component]:
+        return ask_function(view, player, component, desk, list_moves(view, 2, desk.moves))
+    n = narrow(view, 2, player, component, desk.moves)
+    return desk.moves[np.uint64(below(view.word, n))]
+
+
+@part
+def choose_listed(view, player, desk, n):
+    """Return the move of a player whose n moves are on the desk; -1 if illegal."""
+    component = pick_component(view, player, desk)
+    if player.address[component]:
+        return ask_function(view, player, component, desk, n)
+    first = player.first_stage[component]
+    n = narrow_further(view, 4, player, first, player.end_stage[component], desk.moves, n)
+    return desk.moves[np.uint64(below(view.word, n))]

@@ -1,13 +1,24 @@
-"""A compiled round on a chain of two ends, one tile a move: the twin of ``reference.Round``."""
+"""A compiled round on a chain of two ends, one tile a move: the twin of ``reference.Round``.
+
+``kozel_sim.engine.cross`` plays everything else.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inlined, part
-from kozel_sim.engine.bits import lowest, nth_tile, poke, popcount
+from kozel_sim._jit import inlined
+from kozel_sim.engine.bits import lowest, nth_tile, popcount
 from kozel_sim.engine.decide import choose
 from kozel_sim.engine.features import NONE, TILE_HIGH, TILE_LOW, TILE_PIPS, has_value
+from kozel_sim.engine.history import (
+    clear_round,
+    note,
+    old_arm_of,
+    remember_draw,
+    remember_pass,
+    remember_play,
+)
 from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
 from kozel_sim.engine.luck import below, run_word, write_bazaar, write_choices
 from kozel_sim.rules import code
@@ -15,90 +26,14 @@ from kozel_sim.tiles import ALL, DOUBLES
 
 SIX_CLOSED = code("fish_def", "six_closed")
 NO_DRAW = code("bazaar_draw", "none")
+PAIRS = code("teams", "pairs")
 
 OUT, FISH, FAULT = 0, 1, 2
 """How a round ends."""
 
 
-@part
-def put(desk, value):
-    """Append a word to the log; its size is counted even when it is full."""
-    if desk.log_used < desk.log_size:
-        poke(desk.log, desk.log_used, value)
-    desk.log_used += 1
-
-
 @inlined
-def note(logging, desk, kind, seat, what):
-    """Append an event to the log, if one is kept."""
-    if logging:
-        put(desk, kind)
-        put(desk, seat)
-        put(desk, what)
-
-
-@inlined
-def clear_round(view, watched, players, hand_size, bazaar):
-    """Forget the events of the last round."""
-    view.table = 0
-    view.spinner = 0
-    view.bazaar = bazaar
-    for arm in range(4):
-        view.arms[arm] = -1
-        view.legal[arm] = 0
-    if not watched:
-        return
-    for seat in range(4):
-        view.counts[seat] = hand_size if seat < players else 0
-        view.played[seat] = 0
-        view.void[seat] = 0
-        view.last[seat] = 0
-        view.shown[seat] = -1
-        view.tell[seat] = 0
-
-
-@inlined
-def forget_last(view, seat):
-    """Break a seat's row of plays, after a pass or a draw."""
-    view.last[np.uint64(seat)] = 0
-    view.shown[np.uint64(seat)] = -1
-
-
-@inlined
-def remember_draw(view, seat):
-    """Forget what a seat lacked: a drawn tile hides it."""
-    forget_last(view, seat)
-    view.bazaar -= 1
-    view.counts[np.uint64(seat)] += 1
-    view.void[np.uint64(seat)] = 0
-    view.tell[np.uint64(seat)] = 0
-
-
-@inlined
-def remember_pass(view, seat, left_end, right_end):
-    """Note what a pass shows that a seat lacks."""
-    forget_last(view, seat)
-    view.void[np.uint64(seat)] |= np.uint32(1 << left_end | 1 << right_end)
-
-
-@inlined
-def remember_play(view, seat, move, arm, bit, left_end, right_end):
-    """Note what a play shows: the tile, and tip T5's switch to the other end."""
-    seat = np.uint64(seat)
-    view.played[seat] |= np.uint32(bit)
-    view.counts[seat] -= 1
-    shown = np.int64(view.shown[seat])
-    if shown >= 0:
-        old_arm = np.int64(view.last[seat] > np.uint32(0xFF))
-        showing = right_end if old_arm else left_end
-        if old_arm != arm and showing == shown and bit & has_value(shown) == 0:
-            view.tell[seat] |= np.uint32(1 << shown)
-    view.last[seat] = np.uint32(move)
-    view.shown[seat] = right_end if arm else left_end
-
-
-@inlined
-def show(view, hand, left, right, left_end, right_end, table, seat, event, word):
+def show(view, pairs, hand, left, right, left_end, right_end, table, seat, event, word):
     """Write what the seat to act sees and the events do not keep up to date."""
     view.hand = np.uint32(hand)
     view.legal[0] = np.uint32(left)
@@ -107,8 +42,8 @@ def show(view, hand, left, right, left_end, right_end, table, seat, event, word)
     view.arms[0] = left_end if table else -1
     view.arms[1] = right_end if table else -1
     view.seat = seat
-    view.side = seat
-    view.partner = -1
+    view.side = seat & 1 if pairs else seat
+    view.partner = seat ^ 2 if pairs else -1
     view.event = event
     view.word = word
 
@@ -121,6 +56,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
     logging = desk.log != 0
     watched = desk.watched
     randoms = desk.randoms
+    pairs = rules.teams == PAIRS
     size = popcount(bazaar)
     drawable = np.int64(0)
     if rules.bazaar_draw != NO_DRAW:
@@ -163,7 +99,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                     return FISH, by, fits & bazaar == 0
             else:
                 if watched:
-                    remember_pass(view, seat, left_end, right_end)
+                    remember_pass(view, seat, 1 << left_end | 1 << right_end)
                 out.passes[np.uint64(seat)] += 1
                 note(logging, desk, LOG_PASS, seat, 0)
                 seat = seat + 1 if seat + 1 < seats else np.int64(0)
@@ -182,8 +118,8 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                 bit = nth_tile(right if arm else left, rank - n_left * arm)
             else:
                 player = players[np.uint64(out.players[np.uint64(seat)])]
-                show(view, hand, left, right, left_end, right_end, table, seat, event, word)
-                move = choose(view, 2, player, desk)
+                show(view, pairs, hand, left, right, left_end, right_end, table, seat, event, word)
+                move = choose(view, player, desk)
                 if move < 0:
                     return FAULT, seat, False
                 arm = np.int64(move > 0xFF)
@@ -201,7 +137,10 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
         by = seat
         move = (np.int64(tile) + 1) << 8 * arm
         if watched:
-            remember_play(view, seat, move, arm, bit, left_end, right_end)
+            end = right_end if arm else left_end
+            old_arm = old_arm_of(view, seat)
+            old_end = right_end if old_arm else left_end
+            remember_play(view, seat, move, arm, bit, end, old_arm, old_end)
         note(logging, desk, LOG_PLAY, seat, move)
         event += 1
         fits = has_value(left_end) | has_value(right_end)

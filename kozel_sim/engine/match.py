@@ -6,13 +6,15 @@ import numpy as np
 
 from kozel_sim._jit import inlined, kernel, part
 from kozel_sim.engine.bits import lowest, nth_tile, popcount
+from kozel_sim.engine.cross import play_cross_round
+from kozel_sim.engine.history import put
 from kozel_sim.engine.layout import (
     ILLEGAL,
     LOG_END,
     LOG_ROUND,
     OK,
 )
-from kozel_sim.engine.line import FAULT, FISH, play_round, put
+from kozel_sim.engine.line import FAULT, FISH, play_round
 from kozel_sim.engine.luck import below, deal, is_redealt, run_word, write_bazaar
 from kozel_sim.engine.settle import hand_points, result, settle
 from kozel_sim.opening import LEAD_ORDER
@@ -27,6 +29,7 @@ LEADS = np.array(
     ],
     dtype=np.int64,
 )
+ONE_DOUBLE = code("multi_double", "none")
 NO_REDEAL = code("redeal", "none")
 UNTIL_RECORD = code("lead_repeat", "until_any_official_record")
 AFTER_UNRECORDED = code("lead_repeat", "after_every_unrecorded_round")
@@ -124,6 +127,7 @@ def play_match(rules, players, view, desk, out):
     desk.randoms = 0
     for seat in range(rules.players):
         desk.randoms |= np.int64(players[np.uint64(out.players[seat])].random) << seat
+    several = rules.spinner or rules.close_doubles or rules.multi_double != ONE_DOUBLE
     official = False
     first = True
     leader = np.int64(0)
@@ -142,9 +146,14 @@ def play_match(rules, players, view, desk, out):
             out.first_leader = leader
         if desk.log:
             log_round(rules, number, attempt, leader, forced, bazaar, desk)
-        how, by, true_fish = play_round(
-            rules, players, view, desk, leader, forced, bazaar, attempt, out
-        )
+        if several:
+            how, by, true_fish = play_cross_round(
+                rules, players, view, desk, leader, forced, bazaar, attempt, out
+            )
+        else:
+            how, by, true_fish = play_round(
+                rules, players, view, desk, leader, forced, bazaar, attempt, out
+            )
         if how == FAULT:
             desk.fault_deal = out.deal
             desk.fault_round = number

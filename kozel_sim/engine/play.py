@@ -21,7 +21,7 @@ from kozel_sim.engine.match import play_matches
 from kozel_sim.engine.players import encode_players, looks_at_history
 from kozel_sim.moves import decode_move
 from kozel_sim.record import Event, Laid, Record, RoundRecord
-from kozel_sim.reference import illegal_move_message, match_result, refuse_unplayed_knobs
+from kozel_sim.reference import illegal_move_message, match_result
 from kozel_sim.rules import RuleSet
 from kozel_sim.tiles import NAMES, Hand
 from kozel_sim.view import VIEW
@@ -48,7 +48,6 @@ class Table:
     """
 
     def __init__(self, rules: RuleSet, policies: Sequence[Policy]) -> None:
-        refuse_unplayed_knobs(rules)
         self.policies = list(policies)
         self._rules = rules.encode()
         self._players = encode_players(policies)
