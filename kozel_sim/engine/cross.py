@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import part
+from kozel_sim._jit import inlined, part
 from kozel_sim.engine.bits import lowest, nth_tile, popcount
 from kozel_sim.engine.decide import choose_listed
 from kozel_sim.engine.features import (
@@ -35,11 +35,11 @@ from kozel_sim.tiles import ALL, DOUBLES
 ONE_DOUBLE = code("multi_double", "none")
 
 
-@part
+@inlined
 def show_legal(view, hand):
     """Write which tiles fit which arm: of equal arms the lowest; return the values shown."""
     values = np.int64(0)
-    for arm in range(4):
+    for arm in range(2 + 2 * view.spinner):
         value = np.int64(view.arms[arm])
         fits = np.int64(0)
         if value >= 0 and values >> value & 1 == 0:
@@ -49,11 +49,11 @@ def show_legal(view, hand):
     return values
 
 
-@part
+@inlined
 def list_all_moves(rules, view, moves):
     """Write the codes of all legal moves in order; return how many."""
     n = 0
-    for arm in range(4):
+    for arm in range(2 + 2 * view.spinner):
         legal = np.int64(view.legal[arm])
         while legal:
             tile = lowest(legal)
@@ -111,7 +111,7 @@ def add_if_allowed(rules, view, moves, n, move):
     return n + 1
 
 
-@part
+@inlined
 def lay(rules, view, move):
     """Lay the tiles of a move on the arms; return their mask."""
     if view.table == 0:
@@ -124,7 +124,7 @@ def lay(rules, view, move):
             view.arms[3] = TILE_LOW[tile]
         return np.int64(1) << np.int64(tile)
     tiles = np.int64(0)
-    for arm in range(4):
+    for arm in range(2 + 2 * view.spinner):
         byte = np.uint64(move >> 8 * arm & 0xFF)
         if byte:
             tiles |= BYTE_TILE[byte]
@@ -133,12 +133,12 @@ def lay(rules, view, move):
     return tiles
 
 
-@part
+@inlined
 def shown_values(view):
     """Return the values on the open arms, and the tiles that fit one."""
     values = np.int64(0)
     fits = np.int64(0)
-    for arm in range(4):
+    for arm in range(2 + 2 * view.spinner):
         value = np.int64(view.arms[arm])
         if value >= 0:
             values |= 1 << value
@@ -152,6 +152,8 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
     hands = desk.hands
     seats = np.int64(rules.players)
     logging = desk.log != 0
+    watched = desk.watched
+    randoms = desk.randoms
     pairs = rules.teams == PAIRS
     size = popcount(bazaar)
     drawable = np.int64(0)
@@ -162,9 +164,9 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
     seat = np.int64(leader)
     by = seat
     event = np.int64(0)
-    clear_round(view, True, seats, rules.hand_size, size)
+    clear_round(view, watched, seats, rules.hand_size, size)
     while True:
-        hand = np.int64(hands[seat])
+        hand = np.int64(hands[np.uint64(seat)])
         if view.table:
             show_legal(view, hand)
         else:
@@ -182,12 +184,14 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 drawn += 1
                 hands[seat] = np.uint32(hand | bit)
                 out.draws[seat] += 1
-                remember_draw(view, seat)
+                if watched:
+                    remember_draw(view, seat)
                 note(logging, desk, LOG_DRAW, seat, lowest(bit))
                 if drawn == drawable and fits & ALL & ~np.int64(view.table) & ~bazaar == 0:
                     return FISH, by, fits & bazaar == 0
             else:
-                remember_pass(view, seat, values)
+                if watched:
+                    remember_pass(view, seat, values)
                 out.passes[seat] += 1
                 note(logging, desk, LOG_PASS, seat, 0)
                 seat = seat + 1 if seat + 1 < seats else np.int64(0)
@@ -198,25 +202,28 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
             if event >> 5 != group:
                 group = event >> 5
                 write_choices(desk.choice, desk.key, view.round, event)
-            view.hand = np.uint32(hand)
-            view.seat = seat
-            view.side = seat & 1 if pairs else seat
-            view.partner = seat ^ 2 if pairs else -1
-            view.event = event
             view.word = run_word(desk.choice, event & 31)
-            move = choose_listed(view, players[out.players[seat]], desk, n)
+            if randoms >> seat & 1:
+                move = desk.moves[below(view.word, n)]
+            else:
+                view.hand = np.uint32(hand)
+                view.seat = seat
+                view.side = seat & 1 if pairs else seat
+                view.partner = seat ^ 2 if pairs else -1
+                view.event = event
+                move = choose_listed(view, players[out.players[seat]], desk, n)
             if move < 0:
                 return FAULT, seat, False
-        old_arm = old_arm_of(view, seat)
+        old_arm = old_arm_of(view, seat) if watched else np.int64(0)
         tiles = lay(rules, view, move)
         view.table |= np.uint32(tiles)
         hand &= ~tiles
-        hands[seat] = np.uint32(hand)
+        hands[np.uint64(seat)] = np.uint32(hand)
         by = seat
-        arm = np.int64(0)
-        while move >> 8 * arm & 0xFF == 0:
-            arm += 1
-        remember_play(view, seat, move, arm, tiles, view.arms[arm], old_arm, view.arms[old_arm])
+        if watched:
+            arm = lowest(move) >> 3
+            end = view.arms[arm]
+            remember_play(view, seat, move, arm, tiles, end, old_arm, view.arms[old_arm])
         note(logging, desk, LOG_PLAY, seat, move)
         event += 1
         _, fits = shown_values(view)

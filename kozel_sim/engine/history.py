@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kozel_sim._jit import inlined, part
-from kozel_sim.engine.bits import poke, popcount
+from kozel_sim.engine.bits import lowest, poke, popcount
 from kozel_sim.engine.features import has_value
 
 
@@ -74,11 +74,7 @@ def remember_pass(view, seat, values):
 def old_arm_of(view, seat):
     """Return the lowest arm of a seat's last move."""
     last = np.int64(view.last[np.uint64(seat)])
-    arm = np.int64(0)
-    while last and last & 0xFF == 0:
-        last >>= 8
-        arm += 1
-    return arm
+    return lowest(last) >> 3 if last else np.int64(0)
 
 
 @inlined
