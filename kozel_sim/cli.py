@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-if TYPE_CHECKING:
-    import pandas as pd
+from kozel_sim.printing import LEADERBOARD, SWEEP, report, show, status, write_text
 
+if TYPE_CHECKING:
     from kozel_sim.rules import RuleSet
-    from kozel_sim.simulation import Progress
-    from kozel_sim.store import Run
-    from kozel_sim.tournaments import Tournament
 
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
@@ -84,7 +79,7 @@ def run(
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     planned = Tournament.of(loaded)
     folder = out or Path("results") / loaded.name
-    report(planned, folder, workers or cores(), json_, quiet)
+    report(planned, LEADERBOARD, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -110,7 +105,64 @@ def tournament(
     field = read_policies(policies if policies is not None else list_policies())
     rule_sets = read_rules(rules, players, set_)
     planned = Tournament("tournament", rule_sets, field, matches or 0, read_seed(seed))
-    report(planned, out, workers or cores(), json_, quiet)
+    report(planned, LEADERBOARD, out, workers or cores(), json_, quiet)
+
+
+@app.command()
+def sweep(
+    experiment: Annotated[
+        Path | None, typer.Argument(help="An experiment file (TOML); or name --rules.")
+    ] = None,
+    matches: Matches = None,
+    rules: Annotated[
+        str | None, typer.Option("--rules", help="Presets; the first is the baseline.")
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", help="knob=value,value: more rule sets from the first preset."),
+    ] = None,
+    players: Players = None,
+    policies: Policies = None,
+    set_: Set = None,
+    code: Code = None,
+    seed: Seed = None,
+    workers: Workers = 0,
+    out: Out = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure what rule variants do: the same deals and policies under each rule set.
+
+    Differences are paired by deal, against the first rule set.
+    """
+    from kozel_sim.experiment import Experiment, load_experiment
+    from kozel_sim.policies import list_policies, split_specs
+    from kozel_sim.simulation import read_seed
+    from kozel_sim.tournaments import Tournament
+
+    read_code(code)
+    if (experiment is None) == (rules is None):
+        raise ValueError("sweep needs an experiment file, or --rules with presets (not both)")
+    given: dict[str, Any] = {
+        "deals": matches,
+        "seed": seed,
+        "players": [players] if players else None,
+        "policies": split_specs(policies) if policies else None,
+        "knobs": dict(read_knob(change) for change in set_) if set_ else None,
+        "variants": [v for text in vary for v in read_variants(text)] if vary else None,
+    }
+    given = {key: value for key, value in given.items() if value is not None}
+    if experiment is not None:
+        plan = load_experiment(experiment).change(**given)
+    else:
+        start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
+        field = {"rules": split_specs(rules or ""), "policies": list_policies()}
+        plan = Experiment.read({**start, **field, **given}, "sweep")
+    planned = Tournament.of(plan)
+    if len(planned.rules) < 2:
+        raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
+    folder = out or (Path("results") / plan.name if experiment else None)
+    report(planned, SWEEP, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -266,208 +318,17 @@ def read_knob(text: str) -> tuple[str, Any]:
     return knob.strip(), int(value) if value.strip().lstrip("-").isdigit() else value.strip()
 
 
+def read_variants(text: str) -> list[dict[str, Any]]:
+    """Read a ``knob=value,value`` option into one change per value."""
+    knob, sign, values = text.partition("=")
+    if not sign or not values:
+        raise ValueError(f"--vary {text!r} is not knob=value,value")
+    return [dict([read_knob(f"{knob}={value}")]) for value in values.split(",")]
+
+
 def cores() -> int:
     """Return how many cores this process may use."""
     import os
 
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-# ---------------------------------------------------------------------- printing
-
-
-def report(
-    planned: Tournament, folder: Path | None, workers: int, json_: bool, quiet: bool
-) -> None:
-    """Play a tournament unless its folder holds it already; print and write it."""
-    from kozel_sim.store import load_run, prepare_folder
-
-    if folder is not None and prepare_folder(folder, planned.manifest()):
-        played = load_run(folder)
-        note = f"{folder} holds this very run already; read, not played again"
-    else:
-        with status("compiling the engine (first run only)", when=not quiet):
-            warm_up()
-        with progress_bar(planned.matches, quiet or json_) as step:
-            played = planned.play(workers=workers, progress=step)
-        note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
-        if folder is not None:
-            save(played, folder)
-            note += f"; written to {folder}"
-    if quiet:
-        return
-    if json_:
-        print_json(
-            {
-                "manifest": played.manifest,
-                "summary": records(played.summary()),
-                "presets": records(played.presets()),
-            }
-        )
-    else:
-        print_run(played, planned)
-        print(note)
-
-
-def save(played: Run, folder: Path) -> None:
-    """Write a run, its summary and its leaderboard plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
-
-    summary = played.summary()
-
-    def draw(scratch: Path) -> None:
-        summary.to_csv(scratch / "summary.csv", index=False)
-        figure = plots.leaderboards(summary)
-        figure.savefig(scratch / "leaderboard.png", dpi=120)
-
-    played.save(folder, extra=draw)
-
-
-def warm_up() -> None:
-    """Compile (or load) the engine on a handful of deals."""
-    from kozel_sim.simulation import simulate
-
-    simulate("room-fish-all", ["random", "random"], 1, seed=0)
-
-
-def print_run(played: Run, planned: Tournament) -> None:
-    """Print the leaderboards and what each preset makes of the game."""
-    summary = played.summary()
-    presets = played.presets()
-    for rules in planned.rules:
-        here = [
-            frame[(frame["preset"] == rules.name) & (frame["players"] == rules.players)]
-            for frame in (summary, presets)
-        ]
-        print_board(rules, *here)
-
-
-def print_board(rules: RuleSet, summary: pd.DataFrame, of_preset: pd.DataFrame) -> None:
-    """Print one leaderboard."""
-    from rich.table import Table
-
-    level = summary["level"].iloc[0]
-    title = f"{rules.name}, {rules.players} players ({level:.0%} intervals, clustered by deal)"
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("policy", overflow="fold")
-    for heading in ("goat rate", "points", "rating"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for policy, rows in summary.groupby("policy", observed=True, sort=False):
-        cells = {row.metric: row for row in rows.itertuples()}
-        table.add_row(
-            str(policy),
-            *(
-                interval(cells[m], scale, digits) if m in cells else "-"
-                for m, scale, digits in (("goat_rate", 100, 2), ("points", 1, 2), ("rating", 1, 3))
-            ),
-        )
-    console().print(table)
-    cells = {row.metric: row for row in of_preset.itertuples()}
-    print(
-        f"goats per match {interval(cells['goats_per_match'], 1, 3)}, "
-        f"goat rate {interval(cells['goat_rate'], 100, 2)}, "
-        f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
-        f"rounds per match {interval(cells['rounds'], 1, 2)}"
-        + (
-            f", capped {interval(cells['capped_rate'], 100, 2)}"
-            if cells["capped_rate"].estimate
-            else ""
-        )
-        + "\n"
-    )
-
-
-def interval(row: Any, scale: float, digits: int) -> str:
-    """Write an estimate with its interval."""
-    sign = "%" if scale == 100 else ""
-    middle, low, high = (f"{scale * v:.{digits}f}" for v in (row.estimate, row.ci_low, row.ci_high))
-    return f"{middle}{sign} [{low}, {high}]"
-
-
-def show(rows: list[dict[str, Any]], json_: bool) -> None:
-    """Print rows as a table, or as JSON."""
-    if json_:
-        print_json(rows)
-        return
-    if not rows:
-        print("no difference")
-        return
-    from rich.table import Table
-
-    table = Table()
-    for column in rows[0]:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(str(v) for v in row.values()))
-    console().print(table)
-
-
-def console() -> Any:
-    """Return a console that does not cut tables when its output is not a terminal."""
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=120)
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON."""
-    import json
-
-    print(json.dumps(value, indent=1))
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a frame as a list of rows of plain values."""
-    return [
-        {str(k): v.item() if hasattr(v, "item") else v for k, v in row.items()}
-        for row in frame.to_dict("records")
-    ]
-
-
-def write_text(text: str, out: Path | None) -> None:
-    """Print a text, or write it to a file that is not there yet."""
-    if out is None:
-        print(text, end="")
-        return
-    with out.open("x", encoding="utf-8") as file:
-        file.write(text)
-
-
-@contextmanager
-def status(text: str, when: bool = True) -> Iterator[None]:
-    """Say what takes a while, on stderr, where code is not compiled yet."""
-    from kozel_sim._jit import is_compiled
-
-    if when and not is_compiled():
-        print(f"{text}, about half a minute ...", file=sys.stderr, flush=True)
-    yield
-
-
-@contextmanager
-def progress_bar(total: int, quiet: bool) -> Iterator[Progress | None]:
-    """Show matches per second and the time left on a terminal, nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} matches"),
-        TextColumn("{task.fields[speed]} matches/s"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total, speed="-")
-
-        def step(n: int) -> None:
-            bar.advance(task, n)
-            seen = bar.tasks[0].speed
-            bar.update(task, speed=f"{seen:,.0f}" if seen else "-")
-
-        yield step

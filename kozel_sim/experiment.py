@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kozel_sim.policies import load_code
+from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 
 
@@ -26,11 +27,13 @@ class Experiment(BaseModel):
     rules : list of str
         Presets.
     players : list of int
-        Numbers of players; each preset is played by each.
+        Numbers of players; each preset is played by those that it allows.
     policies : list of str
         Specs; each set of them that fills a table plays.
     knobs : dict
         Knobs to change in every preset.
+    variants : list of dict
+        Knobs to change in the first preset; each makes one more rule set.
     code : list of str
         Python files of policies, relative to the experiment's file.
     """
@@ -44,11 +47,26 @@ class Experiment(BaseModel):
     players: list[int] = Field(default=[4], min_length=1)
     policies: list[str] = Field(min_length=2)
     knobs: dict[str, Any] = {}
+    variants: list[dict[str, Any]] = []
     code: list[str] = []
+
+    @classmethod
+    def read(cls, values: dict[str, Any], where: str) -> Experiment:
+        """Build from plain values, with one clear line of complaint instead of pydantic's report.
+
+        Raises
+        ------
+        ValueError
+            At the first wrong value; the message names `where`, the key and the value.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise ValueError(f"{where}: {_explain(error)}") from None
 
     def change(self, **values: Any) -> Experiment:
         """Return a copy with some values changed, checked anew."""
-        return _checked({**self.model_dump(), **values}, "experiment")
+        return self.read({**self.model_dump(), **values}, f"experiment {self.name}")
 
     def rule_sets(self) -> list[RuleSet]:
         """Return the rule sets, in the order rules, then players.
@@ -58,8 +76,18 @@ class Experiment(BaseModel):
         ValueError
             If a preset or knob is unknown, or they do not go together.
         """
-        found = [RuleSet.preset(name, n) for name in self.rules for n in self.players]
-        return [rules.replace(**self.knobs) for rules in found]
+        found = [
+            RuleSet.preset(name, n).replace(**self.knobs)
+            for name in self.rules
+            for n in self.players
+            if name not in PRESETS or n in PRESETS[name].players or len(self.players) == 1
+        ]
+        unplayed = [name for name in self.rules if name not in {rules.base for rules in found}]
+        if unplayed:
+            raise ValueError(f"preset {unplayed[0]} is not played by any of players={self.players}")
+        base = [rules for rules in found if rules.base == self.rules[0]]
+        found += [rules.replace(**variant) for variant in self.variants for rules in base]
+        return list(dict.fromkeys(found))
 
 
 def load_experiment(path: str | Path) -> Experiment:
@@ -77,18 +105,10 @@ def load_experiment(path: str | Path) -> Experiment:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
-    experiment = _checked(data, str(path))
+    experiment = Experiment.read(data, str(path))
     for file in experiment.code:
         load_code(path.parent / file)
     return experiment
-
-
-def _checked(data: dict[str, Any], where: str) -> Experiment:
-    """Build an experiment, with one clear line instead of pydantic's report."""
-    try:
-        return Experiment.model_validate(data)
-    except ValidationError as error:
-        raise ValueError(f"{where}: {_explain(error)}") from None
 
 
 def _explain(error: ValidationError) -> str:

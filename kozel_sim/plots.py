@@ -81,11 +81,95 @@ def leaderboard(
     if metric == "goat_rate":
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
+    _plain(ax)
+    return ax
+
+
+def forest(
+    effects: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    metric: str = "goat_rate",
+    policy: str = "all",
+    players: int | None = None,
+) -> Axes:
+    """Plot how rule sets differ from the baseline in a metric, with intervals.
+
+    Parameters
+    ----------
+    effects : DataFrame
+        ``kozel_sim.sweep.effects(frame)``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    metric : str, default "goat_rate"
+        One of the sweep's metrics.
+    policy : str, default "all"
+        "all", or the policy whose goat rate is meant.
+    players : int, optional
+        Which number of players; needed when there are several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no such part, or several and none is named.
+    """
+    rows = _one(_one(_one(effects, "policy", policy), "players", players), "metric", metric)
+    baseline = rows["baseline"].iloc[0]
+    rows = rows[rows["preset"].astype(str) != baseline].iloc[::-1]
+    if rows.empty:
+        raise ValueError(f"no rule set to compare with {baseline}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
+    scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
+    height = range(len(rows))
+    middle = scale * rows["difference"]
+    ends = [middle - scale * rows["diff_ci_low"], scale * rows["diff_ci_high"] - middle]
+    errors = [end.where(np.isfinite(end)) for end in ends]
+    ax.axvline(0, color="0.4", linewidth=1)
+    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
+    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
+    ax.set_yticks(list(height), [_wrapped(name, 34) for name in names])
+    ax.set_ylim(-0.6, len(rows) - 0.4)
+    unit = ", percentage points" if scale == 100 else ""
+    of = "" if policy == "all" else f" of {policy}"
+    ax.set_xlabel(
+        f"{metric}{of}: difference from {baseline}{unit} ({rows['level'].iloc[0]:.0%} interval)"
+    )
+    ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
+    _plain(ax)
+    return ax
+
+
+def forests(effects: pd.DataFrame) -> Figure:
+    """Return a new figure with forest plots of goat rate and rounds by number of players."""
+    several = effects.groupby("players", sort=False)["preset"].nunique() > 1
+    sizes = [int(players) for players in several[several].index]
+    metrics = ("goat_rate", "rounds")
+    tallest = max(effects.groupby("players")["preset"].nunique())
+    figure, axes = plt.subplots(
+        len(sizes),
+        len(metrics),
+        figsize=(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest)),
+        layout="constrained",
+        squeeze=False,
+    )
+    for line, players in zip(axes, sizes, strict=True):
+        for ax, metric in zip(line, metrics, strict=True):
+            forest(effects, ax, metric=metric, players=players)
+    return figure
+
+
+def _plain(ax: Axes) -> None:
+    """Take away the lines that carry nothing."""
     ax.grid(axis="x", alpha=0.3)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    return ax
 
 
 def _wrapped(name: str, width: int = 26) -> str:

@@ -17,6 +17,7 @@ import pandas as pd
 from scipy import special
 
 LEVEL = 0.95
+_PAIRED = "t, paired and clustered by deal"
 Floats = npt.NDArray[np.float64]
 
 
@@ -98,6 +99,57 @@ def clustered_mean(
     if rate:
         low, high = max(0.0, low), min(1.0, high)
     return Estimate(mean, error, low, high, level, n, "t, clustered by deal")
+
+
+def clustered_difference(
+    first: tuple[npt.ArrayLike, npt.ArrayLike],
+    second: tuple[npt.ArrayLike, npt.ArrayLike],
+    level: float = LEVEL,
+) -> Estimate:
+    """Return the difference of two clustered means over the same deals, paired by deal.
+
+    Parameters
+    ----------
+    first, second : pair of array_like of float, ``[deal]``
+        Totals and counts as for ``clustered_mean``; entry d of both belongs to the same deal.
+    level : float, default 0.95
+        The interval's coverage.
+
+    Returns
+    -------
+    Estimate
+        First mean minus second mean; its error takes the deals' covariance into account.
+
+    Raises
+    ------
+    ValueError
+        If the two do not have the same deals, or counts sum to nothing.
+
+    Examples
+    --------
+    >>> e = clustered_difference(([2, 3, 4], [4, 4, 4]), ([1, 2, 3], [4, 4, 4]))
+    >>> e.estimate, e.std_error
+    (0.25, 0.0)
+    """
+    means, deviations = [], []
+    for totals, counts in (first, second):
+        total, count = np.asarray(totals, float), np.asarray(counts, float)
+        if count.sum() <= 0:
+            raise ValueError("a mean of nothing: no deal has a match")
+        mean = float(total.sum() / count.sum())
+        means.append(mean)
+        deviations.append((total - mean * count) / count.sum())
+    if len(deviations[0]) != len(deviations[1]):
+        raise ValueError(
+            f"paired means need the same deals: {len(deviations[0])} and {len(deviations[1])}"
+        )
+    n = len(deviations[0])
+    difference = means[0] - means[1]
+    if n == 1:
+        return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
+    error = math.sqrt(n / (n - 1) * float(np.sum((deviations[0] - deviations[1]) ** 2)))
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
+    return Estimate(difference, error, difference - half, difference + half, level, n, _PAIRED)
 
 
 def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:

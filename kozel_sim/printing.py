@@ -1,0 +1,341 @@
+"""What the command line prints and writes. Heavy imports wait until something is printed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kozel_sim.rules import RuleSet
+    from kozel_sim.simulation import Progress
+    from kozel_sim.store import Run
+    from kozel_sim.tournaments import Tournament
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
+
+    show: Callable[[Run, Tournament], None]
+    data: Callable[[Run], dict[str, Any]]
+    write: Callable[[Run, Path], None]
+
+
+def report(
+    planned: Tournament, face: Face, folder: Path | None, workers: int, json_: bool, quiet: bool
+) -> None:
+    """Play a tournament unless its folder holds it already; print and write it."""
+    from kozel_sim.store import load_run, prepare_folder
+
+    if folder is not None and prepare_folder(folder, planned.manifest()):
+        played = load_run(folder)
+        note = f"{folder} holds this very run already; read, not played again"
+    else:
+        with status("compiling the engine (first run only)", when=not quiet):
+            warm_up()
+        with progress_bar(planned.matches, quiet or json_) as step:
+            played = planned.play(workers=workers, progress=step)
+        note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
+        if folder is not None:
+            played.save(folder, extra=lambda scratch: face.write(played, scratch))
+            note += f"; written to {folder}"
+    if json_ and not quiet:
+        print_json({"manifest": played.manifest} | face.data(played))
+    elif not quiet:
+        face.show(played, planned)
+        print(note)
+
+
+def warm_up() -> None:
+    """Compile (or load) the engine on a handful of deals."""
+    from kozel_sim.simulation import simulate
+
+    simulate("room-fish-all", ["random", "random"], 1, seed=0)
+
+
+# ---------------------------------------------------------------------- tournaments
+
+
+def leaderboard_data(played: Run) -> dict[str, Any]:
+    """Return a tournament's tables as JSON values."""
+    return {"summary": records(played.summary()), "presets": records(played.presets())}
+
+
+def write_leaderboard(played: Run, folder: Path) -> None:
+    """Write a tournament's summary and leaderboard plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+
+    summary = played.summary()
+    summary.to_csv(folder / "summary.csv", index=False)
+    plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
+
+
+def print_run(played: Run, planned: Tournament) -> None:
+    """Print the leaderboards and what each preset makes of the game."""
+    summary = played.summary()
+    presets = played.presets()
+    for rules in planned.rules:
+        here = [
+            frame[(frame["preset"] == rules.name) & (frame["players"] == rules.players)]
+            for frame in (summary, presets)
+        ]
+        print_board(rules, *here)
+
+
+def print_board(rules: RuleSet, summary: pd.DataFrame, of_preset: pd.DataFrame) -> None:
+    """Print one leaderboard."""
+    from rich.table import Table
+
+    level = summary["level"].iloc[0]
+    title = f"{rules.name}, {rules.players} players ({level:.0%} intervals, clustered by deal)"
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("policy", overflow="fold")
+    for heading in ("goat rate", "points", "rating"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for policy, rows in summary.groupby("policy", observed=True, sort=False):
+        cells = {row.metric: row for row in rows.itertuples()}
+        table.add_row(
+            str(policy),
+            *(
+                interval(cells[m], scale, digits) if m in cells else "-"
+                for m, scale, digits in (("goat_rate", 100, 2), ("points", 1, 2), ("rating", 1, 3))
+            ),
+        )
+    console().print(table)
+    cells = {row.metric: row for row in of_preset.itertuples()}
+    print(
+        f"goats per match {interval(cells['goats_per_match'], 1, 3)}, "
+        f"goat rate {interval(cells['goat_rate'], 100, 2)}, "
+        f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
+        f"rounds per match {interval(cells['rounds'], 1, 2)}"
+        + (
+            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            if cells["capped_rate"].estimate
+            else ""
+        )
+        + "\n"
+    )
+
+
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
+
+
+# ---------------------------------------------------------------------- sweeps
+
+
+def sweep_data(played: Run) -> dict[str, Any]:
+    """Return a sweep's tables as JSON values."""
+    from kozel_sim.sweep import best_policies, effects
+
+    return {
+        "effects": records(effects(played.frame)),
+        "best": records(best_policies(played.frame)),
+    }
+
+
+def write_sweep(played: Run, folder: Path) -> None:
+    """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+    from kozel_sim.sweep import best_policies, effects
+
+    found = effects(played.frame)
+    found.to_parquet(folder / "effects.parquet", index=False)
+    found.to_csv(folder / "effects.csv", index=False)
+    best_policies(played.frame).to_csv(folder / "best_policies.csv", index=False)
+    plots.forests(found).savefig(folder / "forest.png", dpi=120)
+
+
+GAME_METRICS = (
+    ("goat_rate", "goats_per_match", "several_goats", "goats_per_round", "points_per_goat"),
+    ("rounds", "fish_rate", "passes", "draws", "leader_edge", "capped_rate"),
+)
+SHARES = ("goat_rate", "several_goats", "fish_rate", "capped_rate", "leader_edge")
+"""Metrics that are written in percent."""
+
+
+def print_sweep(played: Run, planned: Tournament) -> None:
+    """Print what each rule set makes of the game, and how it differs from the first."""
+    from kozel_sim.sweep import ALL, METRICS, best_policies, effects
+
+    found = effects(played.frame)
+    for players, here in found.groupby("players", sort=False):
+        base = here["baseline"].iloc[0]
+        whole, policies = here[here["policy"] == ALL], here[here["policy"] != ALL]
+        for metrics in GAME_METRICS:
+            part = whole[whole["metric"].isin(metrics)]
+            print_effects(f"{players} players", part, "metric")
+            print_effects(f"{players} players: difference from {base}", part, "metric", paired=True)
+        print_effects(f"{players} players: goat rate by policy", policies, "policy")
+        title = f"{players} players: goat rate by policy, difference from {base}"
+        print_effects(title, policies, "policy", paired=True)
+        print_weakest(records(policies), str(base))
+    rows = []
+    for row in best_policies(played.frame).to_dict("records"):
+        lead = (row["lead"], row["lead_ci_low"], row["lead_ci_high"])
+        same = "yes" if row["same_as_baseline"] else "no"
+        rows.append(
+            {
+                "players": row["players"],
+                "rules": row["preset"],
+                "best policy": row["best"],
+                "next": row["next"],
+                "lead in goat rate": spread(lead, 100, 2),
+                "as baseline": same,
+            }
+        )
+    show(rows, json_=False)
+    for name, metric in METRICS.items():
+        print(f"  {name}: {metric.meaning}")
+
+
+def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = False) -> None:
+    """Print a table with a row per rule set, and a column per metric or policy."""
+    from rich.table import Table
+
+    prefix, middle = ("diff_", "difference") if paired else ("", "estimate")
+    level = rows["level"].iloc[0]
+    how = f"{level:.0%} intervals, {'paired and ' if paired else ''}clustered by deal"
+    table = Table(title=f"{title} ({how})", title_justify="left", title_style="bold")
+    table.add_column("rules", overflow="fold")
+    headings = list(dict.fromkeys(rows[columns]))
+    for heading in headings:
+        table.add_column(str(heading), justify="right", overflow="fold")
+    for preset, of_preset in rows.groupby("preset", sort=False, observed=True):
+        if paired and preset == rows["baseline"].iloc[0]:
+            continue
+        cells = {}
+        for row in of_preset.to_dict("records"):
+            values = (row[middle], row[f"{prefix}ci_low"], row[f"{prefix}ci_high"])
+            scale, digits = (100, 2) if row["metric"] in SHARES else (1, 3)
+            cells[row[columns]] = spread(values, scale, digits)
+        table.add_row(str(preset), *(cells.get(heading, "-") for heading in headings))
+    if table.row_count:
+        console().print(table)
+
+
+def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
+    """Print what each variant does to the policy that the baseline treats worst."""
+    at_base = [row for row in policies if row["preset"] == base]
+    weakest = max(at_base, key=lambda row: row["estimate"])
+    print(f"weakest under {base}: {weakest['policy']}, goat rate {weakest['estimate']:.2%}")
+    for row in policies:
+        if row["policy"] == weakest["policy"] and row["preset"] != base:
+            low, high = row["diff_ci_low"], row["diff_ci_high"]
+            verdict = "raises it" if low > 0 else "lowers it" if high < 0 else "may not change it"
+            change = spread((row["difference"], low, high), 100, 2)
+            print(f"  {row['preset']} {verdict}: {change} (percentage points)")
+    print()
+
+
+def spread(values: tuple[float, ...], scale: float, digits: int) -> str:
+    """Write an estimate with its interval behind it."""
+    middle, low, high = (f"{scale * v:.{digits}f}" for v in values)
+    return f"{middle}{'%' if scale == 100 else ''} [{low}, {high}]"
+
+
+SWEEP = Face(print_sweep, sweep_data, write_sweep)
+
+
+# ---------------------------------------------------------------------- pieces
+
+
+def interval(row: Any, scale: float, digits: int) -> str:
+    """Write an estimate with its interval."""
+    return spread((row.estimate, row.ci_low, row.ci_high), scale, digits)
+
+
+def show(rows: list[dict[str, Any]], json_: bool) -> None:
+    """Print rows as a table, or as JSON."""
+    if json_:
+        print_json(rows)
+        return
+    if not rows:
+        print("no difference")
+        return
+    from rich.table import Table
+
+    table = Table()
+    for column in rows[0]:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(v) for v in row.values()))
+    console().print(table)
+
+
+def console() -> Any:
+    """Return a console that does not cut tables when its output is not a terminal."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=150)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    import json
+
+    print(json.dumps(value, indent=1))
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a frame as a list of rows of plain values."""
+    return [
+        {str(k): v.item() if hasattr(v, "item") else v for k, v in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def write_text(text: str, out: Path | None) -> None:
+    """Print a text, or write it to a file that is not there yet."""
+    if out is None:
+        print(text, end="")
+        return
+    with out.open("x", encoding="utf-8") as file:
+        file.write(text)
+
+
+@contextmanager
+def status(text: str, when: bool = True) -> Iterator[None]:
+    """Say what takes a while, on stderr, where code is not compiled yet."""
+    from kozel_sim._jit import is_compiled
+
+    if when and not is_compiled():
+        print(f"{text}, about half a minute ...", file=sys.stderr, flush=True)
+    yield
+
+
+@contextmanager
+def progress_bar(total: int, quiet: bool) -> Iterator[Progress | None]:
+    """Show matches per second and the time left on a terminal, nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} matches"),
+        TextColumn("{task.fields[speed]} matches/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total, speed="-")
+
+        def step(n: int) -> None:
+            bar.advance(task, n)
+            seen = bar.tasks[0].speed
+            bar.update(task, speed=f"{seen:,.0f}" if seen else "-")
+
+        yield step

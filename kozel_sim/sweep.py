@@ -1,0 +1,240 @@
+"""What a rule variant does: the same deals, seatings and policies under several rule sets.
+
+Every metric is a ratio of sums over matches, and every deal is played under every rule set, so a
+difference between two rule sets is taken deal by deal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean
+
+Floats = npt.NDArray[np.float64]
+ALL = "all"
+"""Stands for all policies together in the column policy."""
+
+
+@dataclass(frozen=True)
+class _Matches:
+    """The matches of one rule set as arrays ``[match]`` or ``[match, seat]``."""
+
+    deal: npt.NDArray[np.int64]
+    goat: Floats
+    goat_sides: Floats
+    points: Floats
+    passes: Floats
+    draws: Floats
+    led: Floats
+    rounds: Floats
+    fish_rounds: Floats
+    capped: Floats
+    policy: npt.NDArray[np.object_]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, players: int) -> _Matches:
+        """Fold a frame's rows, which stand in blocks of one match, into matches."""
+
+        def fold(column: str) -> Floats:
+            return frame[column].to_numpy().reshape(-1, players).astype(np.float64)
+
+        def first(column: str) -> Any:
+            return frame[column].to_numpy()[::players]
+
+        goat = fold("goat")
+        seats_of_a_side = players // frame["side"].iloc[:players].nunique()
+        return cls(
+            deal=first("deal"),
+            goat=goat,
+            goat_sides=goat.sum(axis=1) / seats_of_a_side,
+            points=fold("points"),
+            passes=fold("passes"),
+            draws=fold("draws"),
+            led=fold("led"),
+            rounds=first("rounds").astype(np.float64),
+            fish_rounds=first("fish_rounds").astype(np.float64),
+            capped=first("capped").astype(np.float64),
+            policy=np.asarray(frame["policy"], dtype=object).reshape(-1, players),
+        )
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A ratio of two sums over matches.
+
+    Attributes
+    ----------
+    meaning : str
+        What it says, with its unit.
+    top, bottom : callable
+        Numerator and denominator of each match.
+    """
+
+    meaning: str
+    top: Callable[[_Matches], Floats]
+    bottom: Callable[[_Matches], Floats]
+
+
+def _one(m: _Matches) -> Floats:
+    return np.ones(len(m.deal))
+
+
+METRICS: dict[str, Metric] = {
+    "goat_rate": Metric(
+        "chance that a player ends a match as goat",
+        lambda m: m.goat.sum(axis=1),
+        lambda m: _one(m) * m.goat.shape[1],
+    ),
+    "goats_per_round": Metric(
+        "goats (sides) per round played", lambda m: m.goat_sides, lambda m: m.rounds
+    ),
+    "goats_per_match": Metric("goats (sides) per match", lambda m: m.goat_sides, _one),
+    "several_goats": Metric(
+        "share of matches in which two or more sides go goat together",
+        lambda m: (m.goat_sides > 1).astype(float),
+        _one,
+    ),
+    "points_per_goat": Metric(
+        "account of a goat at the end",
+        lambda m: (m.goat * m.points).sum(axis=1),
+        lambda m: m.goat.sum(axis=1),
+    ),
+    "rounds": Metric("rounds per match", lambda m: m.rounds, _one),
+    "fish_rate": Metric(
+        "share of rounds that end in a fish", lambda m: m.fish_rounds, lambda m: m.rounds
+    ),
+    "capped_rate": Metric("share of matches that reach the round cap", lambda m: m.capped, _one),
+    "passes": Metric("passes per round", lambda m: m.passes.sum(axis=1), lambda m: m.rounds),
+    "draws": Metric(
+        "tiles drawn from the bazaar per round", lambda m: m.draws.sum(axis=1), lambda m: m.rounds
+    ),
+    "leader_edge": Metric(
+        "goat rate of the first leader minus that of all players",
+        lambda m: (m.goat * m.led).sum(axis=1) - m.goat.mean(axis=1),
+        _one,
+    ),
+}
+"""The metrics of a sweep, by name."""
+
+
+def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """Return every metric under every rule set, and its paired difference from the first one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per match and seat, of several rule sets on the same deals; the first rule set of
+        each number of players is the baseline.
+    level : float, default 0.95
+        The intervals' coverage.
+
+    Returns
+    -------
+    DataFrame
+        Columns players, preset, policy ("all", or one policy for goat_rate), metric, estimate,
+        std_error, ci_low, ci_high, baseline, difference, diff_std_error, diff_ci_low,
+        diff_ci_high, level, n_matches, n_deals, method. The baseline differs from itself by 0.
+    """
+    rows: list[dict[str, Any]] = []
+    for players, group in frame.groupby("players", sort=False):
+        baseline: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+        base_name = ""
+        for preset, part in group.groupby("preset", observed=True, sort=False):
+            matches = _Matches.of(part, int(str(players)))
+            base_name = base_name or str(preset)
+            for policy, metric, top, bottom in _sums(matches):
+                one = clustered_mean(top, bottom, level, rate=metric.endswith("_rate"))
+                reference = baseline.setdefault((policy, metric), (top, bottom))
+                diff = clustered_difference((top, bottom), reference, level)
+                rows.append(
+                    {
+                        "players": players,
+                        "preset": preset,
+                        "policy": policy,
+                        "metric": metric,
+                        "estimate": one.estimate,
+                        "std_error": one.std_error,
+                        "ci_low": one.ci_low,
+                        "ci_high": one.ci_high,
+                        "baseline": base_name,
+                        "difference": diff.estimate,
+                        "diff_std_error": diff.std_error,
+                        "diff_ci_low": diff.ci_low,
+                        "diff_ci_high": diff.ci_high,
+                        "level": level,
+                        "n_matches": len(matches.deal),
+                        "n_deals": one.n_deals,
+                        "method": diff.method,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _sums(matches: _Matches) -> Iterator[tuple[str, str, Floats, Floats]]:
+    """Yield (policy, metric, numerator by deal, denominator by deal)."""
+    codes, deals = pd.factorize(matches.deal, sort=True)
+
+    def by_deal(values: Floats) -> Floats:
+        return np.bincount(codes, values, len(deals)).astype(np.float64)
+
+    for name, metric in METRICS.items():
+        top, bottom = by_deal(metric.top(matches)), by_deal(metric.bottom(matches))
+        if bottom.sum() > 0:
+            yield ALL, name, top, bottom
+    for policy in dict.fromkeys(matches.policy.ravel()):
+        seats = (matches.policy == policy).astype(np.float64)
+        goats = by_deal((seats * matches.goat).sum(axis=1))
+        yield str(policy), "goat_rate", goats, by_deal(seats.sum(axis=1))
+
+
+def best_policies(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """Return the best policy under every rule set, and its paired lead over the next.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As for ``effects``.
+    level : float, default 0.95
+        The intervals' coverage.
+
+    Returns
+    -------
+    DataFrame
+        Columns players, preset, best, goat_rate, next, lead (how much lower the best one's goat
+        rate is), lead_ci_low, lead_ci_high, level, same_as_baseline.
+    """
+    rows: list[dict[str, Any]] = []
+    for players, group in frame.groupby("players", sort=False):
+        baseline = None
+        for preset, part in group.groupby("preset", observed=True, sort=False):
+            matches = _Matches.of(part, int(str(players)))
+            found = [
+                (top.sum() / bottom.sum(), policy, (top, bottom))
+                for policy, _, top, bottom in _sums(matches)
+                if policy != ALL
+            ]
+            found.sort(key=lambda entry: entry[0])
+            (rate, best, first), (_, second, other) = found[:2]
+            lead = clustered_difference(other, first, level)
+            baseline = baseline or best
+            rows.append(
+                {
+                    "players": players,
+                    "preset": preset,
+                    "best": best,
+                    "goat_rate": rate,
+                    "next": second,
+                    "lead": lead.estimate,
+                    "lead_ci_low": lead.ci_low,
+                    "lead_ci_high": lead.ci_high,
+                    "level": level,
+                    "same_as_baseline": best == baseline,
+                }
+            )
+    return pd.DataFrame(rows)
