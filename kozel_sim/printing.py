@@ -188,7 +188,7 @@ def print_sweep(played: Run, planned: Tournament) -> None:
         rows.append(
             {
                 "players": row["players"],
-                "rules": row["preset"],
+                "rules": short_name(row["preset"], str(found["baseline"].iloc[0])),
                 "best policy": row["best"],
                 "next": row["next"],
                 "lead in goat rate": spread(lead, 100, 2),
@@ -209,18 +209,21 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
     how = f"{level:.0%} intervals, {'paired and ' if paired else ''}clustered by deal"
     table = Table(title=f"{title} ({how})", title_justify="left", title_style="bold")
     table.add_column("rules", overflow="fold")
+    base = rows["baseline"].iloc[0]
     headings = list(dict.fromkeys(rows[columns]))
     for heading in headings:
         table.add_column(str(heading), justify="right", overflow="fold")
     for preset, of_preset in rows.groupby("preset", sort=False, observed=True):
-        if paired and preset == rows["baseline"].iloc[0]:
+        if paired and preset == base:
             continue
         cells = {}
         for row in of_preset.to_dict("records"):
             values = (row[middle], row[f"{prefix}ci_low"], row[f"{prefix}ci_high"])
             scale, digits = (100, 2) if row["metric"] in SHARES else (1, 3)
             cells[row[columns]] = spread(values, scale, digits)
-        table.add_row(str(preset), *(cells.get(heading, "-") for heading in headings))
+        table.add_row(
+            short_name(str(preset), str(base)), *(cells.get(heading, "-") for heading in headings)
+        )
     if table.row_count:
         console().print(table)
 
@@ -233,10 +236,18 @@ def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
     for row in policies:
         if row["policy"] == weakest["policy"] and row["preset"] != base:
             low, high = row["diff_ci_low"], row["diff_ci_high"]
-            verdict = "raises it" if low > 0 else "lowers it" if high < 0 else "may not change it"
+            verdict = "raises it" if low > 0 else "lowers it" if high < 0 else "leaves it open"
+            if row["difference"] == row["diff_std_error"] == 0:
+                verdict = "changed nothing"
             change = spread((row["difference"], low, high), 100, 2)
-            print(f"  {row['preset']} {verdict}: {change} (percentage points)")
+            print(f"  {short_name(row['preset'], base)} {verdict}: {change} (percentage points)")
     print()
+
+
+def short_name(preset: str, base: str) -> str:
+    """Return the changed knobs alone where a rule set is the baseline with changes."""
+    changed = preset.startswith(f"{base}[")
+    return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
 def spread(values: tuple[float, ...], scale: float, digits: int) -> str:
@@ -278,7 +289,8 @@ def console() -> Any:
     """Return a console that does not cut tables when its output is not a terminal."""
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=150)
+    # Names of changed rule sets have brackets, which are not markup.
+    return Console(markup=False, width=None if sys.stdout.isatty() else 150)
 
 
 def print_json(value: Any) -> None:

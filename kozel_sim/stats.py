@@ -105,6 +105,7 @@ def clustered_difference(
     first: tuple[npt.ArrayLike, npt.ArrayLike],
     second: tuple[npt.ArrayLike, npt.ArrayLike],
     level: float = LEVEL,
+    rate: bool = False,
 ) -> Estimate:
     """Return the difference of two clustered means over the same deals, paired by deal.
 
@@ -114,6 +115,9 @@ def clustered_difference(
         Totals and counts as for ``clustered_mean``; entry d of both belongs to the same deal.
     level : float, default 0.95
         The interval's coverage.
+    rate : bool, default False
+        The values are 0 or 1. Where no deal differs, the interval is then as wide as Wilson's for
+        the share of deals that could have differed, instead of nothing.
 
     Returns
     -------
@@ -149,6 +153,8 @@ def clustered_difference(
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
     error = math.sqrt(n / (n - 1) * float(np.sum((deviations[0] - deviations[1]) ** 2)))
     half = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
+    if rate and error == 0:
+        half = wilson(0, n, level)[1]
     return Estimate(difference, error, difference - half, difference + half, level, n, _PAIRED)
 
 

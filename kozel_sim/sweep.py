@@ -122,6 +122,9 @@ METRICS: dict[str, Metric] = {
 }
 """The metrics of a sweep, by name."""
 
+RATES = ("goat_rate", "several_goats", "fish_rate", "capped_rate")
+"""Metrics that are shares of something."""
+
 
 def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
     """Return every metric under every rule set, and its paired difference from the first one.
@@ -149,9 +152,10 @@ def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
             matches = _Matches.of(part, int(str(players)))
             base_name = base_name or str(preset)
             for policy, metric, top, bottom in _sums(matches):
-                one = clustered_mean(top, bottom, level, rate=metric.endswith("_rate"))
+                rate = metric in RATES
+                one = clustered_mean(top, bottom, level, rate)
                 reference = baseline.setdefault((policy, metric), (top, bottom))
-                diff = clustered_difference((top, bottom), reference, level)
+                diff = clustered_difference((top, bottom), reference, level, rate)
                 rows.append(
                     {
                         "players": players,
@@ -221,7 +225,7 @@ def best_policies(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
             ]
             found.sort(key=lambda entry: entry[0])
             (rate, best, first), (_, second, other) = found[:2]
-            lead = clustered_difference(other, first, level)
+            lead = clustered_difference(other, first, level, rate=True)
             baseline = baseline or best
             rows.append(
                 {
