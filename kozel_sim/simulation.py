@@ -211,6 +211,10 @@ def frame_of(
         table = np.array([rating100(p) for p in range(rules.target)], np.float32)
         over = ~capped
         rating[over] = np.where(goat[over], 0, table[np.minimum(points[over], len(table) - 1)])
+    bank = np.full(rows, np.nan, np.float32)
+    if "bank" in rules.settlement:
+        shares = bank_table(points.reshape(-1, n), goat.reshape(-1, n)).ravel()
+        bank[~capped] = shares[~capped]
     names = [policy.name for policy in policies]
     kinds = list(dict.fromkeys(names))
     codes = np.array([kinds.index(name) for name in names])[matches["players"][:, :n]].ravel()
@@ -231,10 +235,21 @@ def frame_of(
             "passes": matches["passes"][:, :n].ravel(),
             "draws": matches["draws"][:, :n].ravel(),
             "rating": rating,
+            "bank": bank,
             "led": seats == each(matches["first_leader"], "int8"),
             "capped": capped,
         }
     )
+
+
+def bank_table(points: npt.NDArray[Any], goat: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return the shares of the bank of many matches, ``[match, seat]``; as ``bank_shares``."""
+    paid = ~goat | goat.all(axis=1, keepdims=True)
+    free = paid & (points <= 0)
+    weights = np.where(paid, 1 / np.maximum(points, 1), 0.0)
+    weights = np.where(free.any(axis=1, keepdims=True), free, weights)
+    weights = np.where(goat.all(axis=1, keepdims=True), 1.0, weights)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _categories(codes: npt.NDArray[np.int64], names: list[str]) -> pd.Categorical[Any]:

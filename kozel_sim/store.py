@@ -35,8 +35,8 @@ class Run:
     ----------
     frame : DataFrame
         One row per match and seat: preset, players, deal, seating, seat, side, policy, points,
-        goat, winner, rounds, fish_rounds, passes, draws, rating (NaN where the rules have none),
-        led (whether the seat led the first round) and capped.
+        goat, winner, rounds, fish_rounds, passes, draws, rating and bank (NaN where the rules have
+        none), led (whether the seat led the first round) and capped.
     manifest : dict
         How it was made: rules, policies, seed, versions, machine, counts.
     """
