@@ -132,6 +132,9 @@ def forest(
     errors = [end.where(np.isfinite(end)) for end in ends]
     ax.axvline(0, color="0.4", linewidth=1)
     ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
+    # One variant far out, like a sea goat's rounds, would flatten all others.
+    if middle.abs().max() > 20 * middle.abs().median() > 0:
+        ax.set_xscale("symlog", linthresh=float(middle.abs().median()))
     names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
     ax.set_yticks(list(height), [_wrapped(name, 34) for name in names])
     ax.set_ylim(-0.6, len(rows) - 0.4)

@@ -122,8 +122,9 @@ METRICS: dict[str, Metric] = {
 }
 """The metrics of a sweep, by name."""
 
-RATES = ("goat_rate", "several_goats", "fish_rate", "capped_rate")
-"""Metrics that are shares of something."""
+RATES = ("several_goats", "fish_rate", "capped_rate")
+"""Metrics that are shares of matches or rounds. All players' goat rate is none: a match may have a
+fixed number of goats."""
 
 
 def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
@@ -152,7 +153,7 @@ def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
             matches = _Matches.of(part, int(str(players)))
             base_name = base_name or str(preset)
             for policy, metric, top, bottom in _sums(matches):
-                rate = metric in RATES
+                rate = metric in RATES or policy != ALL
                 one = clustered_mean(top, bottom, level, rate)
                 reference = baseline.setdefault((policy, metric), (top, bottom))
                 diff = clustered_difference((top, bottom), reference, level, rate)
