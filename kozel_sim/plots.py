@@ -133,8 +133,14 @@ def forest(
     ax.axvline(0, color="0.4", linewidth=1)
     ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
     # One variant far out, like a sea goat's rounds, would flatten all others.
-    if middle.abs().max() > 20 * middle.abs().median() > 0:
-        ax.set_xscale("symlog", linthresh=float(middle.abs().median()))
+    usual = float(middle.abs().quantile(0.8))
+    if middle.abs().max() > 8 * usual > 0:
+        ax.set_xscale("symlog", linthresh=usual, linscale=3)
+        near, far = float(f"{usual:.1g}"), float(f"{middle.abs().max():.1g}")
+        sides = [-far] * bool(middle.min() < -near) + [far] * bool(middle.max() > near)
+        ticks = sorted({-near, 0.0, near, *sides})
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
     names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
     ax.set_yticks(list(height), [_wrapped(name, 34) for name in names])
     ax.set_ylim(-0.6, len(rows) - 0.4)
