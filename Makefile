@@ -56,7 +56,8 @@ bench: $(READY) ## measure the engine's speed
 	$(BIN)/python benchmarks/yardstick.py $(ARGS)
 
 notebooks: $(READY) ## execute the notebooks again, in place
-	$(BIN)/python -m nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+	$(BIN)/python -m nbconvert --to notebook --execute --inplace \
+		--ExecutePreprocessor.record_timing=False notebooks/*.ipynb
 
 lock: ## remake requirements.lock; newer versions with ARGS=--upgrade
 	@uv=$$(command -v uv || command -v $(BIN)/uv) || { \

@@ -7,8 +7,9 @@ numba's own cache does not notice an edited helper or constant in another file.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numba
 import platformdirs
 
+from kozel_sim.fingerprint import fingerprint
 from kozel_sim.provenance import source_hash
 
 CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
@@ -38,16 +40,11 @@ def cache_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="kozel_sim-"))
 
 
-def is_compiled() -> bool:
-    """Tell whether an earlier process has left compiled code for these sources."""
-    return any(cache_folder().rglob("*.nbi"))
-
-
 @contextmanager
-def _own_cache_folder():
+def _own_cache_folder(below: str = "") -> Iterator[None]:
     """Let numba decide on our folder while a function is being decorated."""
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    numba.config.CACHE_DIR = str(cache_folder() / below)
     try:
         yield
     finally:
@@ -71,11 +68,33 @@ def inlined(function: Callable) -> Callable:
 
 
 def compile_policy(function: Callable, signature: object) -> object:
-    """Compile a user's policy to a C function; cached on disk where its source is in a file."""
-    with _own_cache_folder():
-        try:
-            return numba.cfunc(signature, cache=True, error_model="numpy")(function)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
-                raise
-            return numba.cfunc(signature, error_model="numpy")(function)
+    """Compile a user's policy to a C function.
+
+    It is cached on disk under a hash of all that it reads, where that can be told and its source is
+    in a file.
+    """
+    known = fingerprint(function)
+    if known is not None:
+        with _own_cache_folder(f"policy-{known}"):
+            try:
+                return numba.cfunc(signature, cache=True, error_model="numpy")(function)
+            except RuntimeError as error:
+                if "cannot cache" not in str(error):
+                    raise
+    return numba.cfunc(signature, error_model="numpy")(function)
+
+
+def announce_compiling() -> None:
+    """Say on stderr, once, that the engine has to be compiled first."""
+    global announces
+    if announces and not any(cache_folder().glob("*/*.nbi")):
+        print(
+            "kozel_sim: compiling the engine (first run only), about half a minute ...",
+            file=sys.stderr,
+            flush=True,
+        )
+    announces = False
+
+
+announces = True
+"""Whether ``announce_compiling`` still has something to say."""

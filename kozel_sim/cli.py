@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim.printing import LEADERBOARD, SWEEP, report, show, status, write_text
+from kozel_sim.printing import LEADERBOARD, SWEEP, report, show, write_text
 
 if TYPE_CHECKING:
     from kozel_sim.rules import RuleSet
@@ -190,11 +190,10 @@ def replay(
     read_code(code)
     (rule_set,) = read_rules(rules, players, set_, one=True)
     entrants = policies or ",".join(["random"] * rule_set.players)
-    with status("compiling the engine (first run only)", when=engine != "reference"):
-        records = [
-            play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
-            for i in range(count)
-        ]
+    records = [
+        play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
+        for i in range(count)
+    ]
     texts = [r.to_json() if format_ == "json" else r.to_text() + "\n" for r in records]
     write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
 
@@ -277,12 +276,11 @@ def bench(
 
     read_code(code)
     chosen = [read_policies(policies)] if policies else None
-    with status("measuring"):
-        rows = [
-            row
-            for rule_set in read_rules(rules, players, None)
-            for row in measure(rule_set, chosen, matches, repeats)
-        ]
+    rows = [
+        row
+        for rule_set in read_rules(rules, players, None)
+        for row in measure(rule_set, chosen, matches, repeats)
+    ]
     show(rows, json_)
 
 

@@ -75,7 +75,8 @@ def leaderboard(
         ax.annotate(
             text, (estimate, y), (0, 7), textcoords="offset points", ha="center", fontsize="small"
         )
-    ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows["policy"]])
+    what = summary.columns[list(summary.columns).index("metric") - 1]
+    ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows[what]])
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlabel(f"{LABELS.get(metric, metric)} ({rows['level'].iloc[0]:.0%} interval)")
     if metric == "goat_rate":

@@ -37,8 +37,9 @@ def report(
         played = load_run(folder)
         note = f"{folder} holds this very run already; read, not played again"
     else:
-        with status("compiling the engine (first run only)", when=not quiet):
-            warm_up()
+        if quiet:
+            hush()
+        warm_up()
         with progress_bar(planned.matches, quiet or json_) as step:
             played = planned.play(workers=workers, progress=step)
         note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
@@ -317,14 +318,11 @@ def write_text(text: str, out: Path | None) -> None:
         file.write(text)
 
 
-@contextmanager
-def status(text: str, when: bool = True) -> Iterator[None]:
-    """Say what takes a while, on stderr, where code is not compiled yet."""
-    from kozel_sim._jit import is_compiled
+def hush() -> None:
+    """Keep the engine from saying that it is being compiled."""
+    from kozel_sim import _jit
 
-    if when and not is_compiled():
-        print(f"{text}, about half a minute ...", file=sys.stderr, flush=True)
-    yield
+    _jit.announces = False
 
 
 @contextmanager

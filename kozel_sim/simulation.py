@@ -16,6 +16,7 @@ import pandas as pd
 from kozel_sim import reference
 from kozel_sim.decision import Function, Policy
 from kozel_sim.engine.play import Table, new_matches
+from kozel_sim.fingerprint import fingerprint
 from kozel_sim.policies import read_policies
 from kozel_sim.provenance import machine, source_hash, versions
 from kozel_sim.record import Record
@@ -309,7 +310,13 @@ def describe_run(
 
 def _describe_policy(policy: Policy) -> dict[str, Any]:
     functions = [part for _, part in policy.parts if isinstance(part, Function)]
-    return {"name": policy.name} | ({"source": [f.source for f in functions]} if functions else {})
+    if not functions:
+        return {"name": policy.name}
+    return {
+        "name": policy.name,
+        "source": [f.source for f in functions],
+        "fingerprint": [fingerprint(f.choose_code) for f in functions],
+    }
 
 
 def need_positive(what: str, value: int) -> None:

@@ -173,7 +173,9 @@ def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float
     centre = rate + z * z / (2 * trials)
     spread = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = 0.0 if successes == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if successes == trials else min(1.0, (centre + spread) / scale)
+    return low, high
 
 
 def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> pd.DataFrame:
@@ -199,13 +201,15 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     ValueError
         If the frame has no such column.
     """
-    if by not in frame:
+    if by not in list(frame.columns):
         raise ValueError(
             f"no column {by!r} to summarise by; choose from {', '.join(map(str, frame.columns))}"
         )
     rows = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         groups = []
+        # A match's rows stand together, one per seat.
+        part = part.assign(match=np.arange(len(part)) // int(str(players)))
         for value, rows_of in part.groupby(by, observed=True, sort=False):
             metrics = {
                 "goat_rate": _mean(rows_of, "goat", level, rate=True),
@@ -213,7 +217,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
             }
             if rows_of["rating"].notna().any():
                 metrics["rating"] = _mean(rows_of, "rating", level)
-            groups.append((value, len(rows_of), metrics))
+            groups.append((value, rows_of["match"].nunique(), metrics))
         if by == "policy":
             groups.sort(key=lambda g: g[2]["goat_rate"].estimate)
         for value, n, metrics in groups:

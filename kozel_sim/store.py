@@ -59,14 +59,31 @@ class Run:
         """Rounds played in all matches."""
         return int(self.manifest["counts"]["rounds"])
 
-    def summary(self, by: str = "policy", level: float = stats.LEVEL) -> pd.DataFrame:
+    def summary(
+        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
+    ) -> pd.DataFrame:
         """Return goat rate, points and rating by policy, with intervals clustered by deal.
+
+        Parameters
+        ----------
+        by : str, default "policy"
+            A column of the frame: policy, seat, led ...
+        level : float, default 0.95
+            The intervals' coverage.
+        metric : {"goat_rate", "points", "rating"}, optional
+            Only this one.
 
         See Also
         --------
         kozel_sim.stats.summarise : The columns, and what else to summarise by.
         """
-        return stats.summarise(self.frame, by, level)
+        found = stats.summarise(self.frame, by, level)
+        if metric is None:
+            return found
+        if metric not in set(found["metric"]):
+            known = ", ".join(found["metric"].unique())
+            raise ValueError(f"unknown metric {metric!r}; choose from {known}")
+        return found[found["metric"] == metric].reset_index(drop=True)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
         """Return goats, fish and rounds by preset, with intervals clustered by deal."""

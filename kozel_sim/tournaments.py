@@ -181,5 +181,8 @@ def tournament(
     """
     several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
     rule_sets = [RuleSet.preset(r, players) if isinstance(r, str) else r for r in several]
+    for found in rule_sets:
+        if players is not None and found.players != players:
+            raise ValueError(f"{found.name} is for {found.players} players, not {players}")
     planned = Tournament(name, rule_sets, read_policies(policies), deals, read_seed(seed))
     return planned.play(engine, workers, chunk, progress)

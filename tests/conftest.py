@@ -20,22 +20,12 @@ from kozel_sim.engine.luck import (
     write_own,
 )
 from kozel_sim.presets import PRESETS
-from kozel_sim.reference import refuse_unplayed_knobs
 from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import Settled, settle
 from kozel_sim.tiles import NAMES
 
 PRESET_TABLES = [(name, players) for name, p in PRESETS.items() for players in p.players]
 """Every preset with every number of players it is played by."""
-
-
-def is_played(rules: RuleSet) -> bool:
-    """Whether the engines play these rules already."""
-    try:
-        refuse_unplayed_knobs(rules)
-    except NotImplementedError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------------- hands

@@ -47,6 +47,19 @@ def kinds_shown(notebook):
     """By cell: what it shows, as stream names and media types."""
     return {
         cell.id: {kind for o in cell.outputs for kind in o.get("data", [o.get("name")])}
+        - {"stderr"}
+        for cell in code_cells(notebook)
+    }
+
+
+def plain_outputs(notebook):
+    """By cell: its printed lines and its values as plain text, without stderr."""
+    return {
+        cell.id: [
+            o.text if o.output_type == "stream" else o.data["text/plain"]
+            for o in cell.outputs
+            if o.get("name") != "stderr"
+        ]
         for cell in code_cells(notebook)
     }
 
@@ -68,29 +81,46 @@ def test_there_is_a_notebook():
     assert NOTEBOOKS
 
 
-@each_notebook
-def test_notebook_runs_without_a_complaint(path, tmp_path, monkeypatch):
+@pytest.fixture
+def execute(tmp_path, monkeypatch):
+    """``execute(path, scale)``: the notebook as it runs in an empty folder, at a size."""
     # Built here if it is missing: matplotlib says so on stderr where it takes long.
     assert matplotlib.font_manager.fontManager.ttflist
     work = tmp_path / "work"
     work.mkdir()
-    monkeypatch.setenv("KOZEL_NOTEBOOK_SCALE", "0.02")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.delenv("MPLBACKEND", raising=False)
-    committed = read(path)
-    notebook = read(path)
-    for cell in code_cells(notebook):
-        cell.outputs, cell.execution_count = [], None
-    client = NotebookClient(
-        notebook,
-        timeout=600,  # a first run compiles
-        kernel_name="python3",
-        resources={"metadata": {"path": str(work)}},
-    )
-    client.execute()
+
+    def run(path, scale):
+        monkeypatch.setenv("KOZEL_NOTEBOOK_SCALE", str(scale))
+        notebook = read(path)
+        for cell in code_cells(notebook):
+            cell.outputs, cell.execution_count = [], None
+        client = NotebookClient(
+            notebook,
+            timeout=600,  # a first run compiles
+            kernel_name="python3",
+            resources={"metadata": {"path": str(work)}},
+        )
+        client.execute()
+        assert list(work.iterdir()) == [], "a notebook leaves no files"
+        return notebook
+
+    return run
+
+
+@each_notebook
+def test_notebook_runs_without_a_complaint(path, execute):
+    notebook = execute(path, 0.02)
     assert complaints(notebook) == []
-    assert kinds_shown(notebook) == kinds_shown(committed), "run make notebooks"
-    assert list(work.iterdir()) == [], "a notebook leaves no files"
+    assert kinds_shown(notebook) == kinds_shown(read(path)), "run make notebooks"
+
+
+@pytest.mark.slow
+@each_notebook
+def test_committed_outputs_are_what_the_notebook_shows(path, execute):
+    notebook = execute(path, 1.0)
+    assert plain_outputs(notebook) == plain_outputs(read(path)), "run make notebooks"
 
 
 @each_notebook

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim._jit import announce_compiling
 from kozel_sim.decision import IllegalMoveError, Policy
 from kozel_sim.engine.layout import (
     DESK,
@@ -48,6 +49,7 @@ class Table:
     """
 
     def __init__(self, rules: RuleSet, policies: Sequence[Policy]) -> None:
+        announce_compiling()
         self.policies = list(policies)
         self._rules = rules.encode()
         self._players = encode_players(policies)

@@ -89,5 +89,7 @@ def compiled(function: Callable[..., int]) -> Any:
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = next((x for x in lines if not x.startswith(("Failed in", "During:"))), lines[0])
+        if "none" in reason.lower() and "uint32" in reason:
+            reason += " (does it return a move on every path?)"
         where = next((x for x in lines if x.startswith("File ")), "")
         raise ValueError(f"policy {name} does not compile: {reason} {where}".strip()) from None

@@ -220,7 +220,8 @@ def _register(
 
 
 def _file_of(function: Callable[..., Any]) -> str:
-    return Path(inspect.getsourcefile(function) or "?").name
+    path = Path(inspect.getsourcefile(function) or "")
+    return path.name if path.is_file() and path.suffix == ".py" else "notebook or prompt"
 
 
 def _source_of(function: Callable[..., Any]) -> str:

@@ -1,0 +1,89 @@
+"""What a user's function depends on, as a hash: its code and every value that it reads.
+
+numba compiles the values of globals into the code and does not notice when they change, and a run
+must not be taken for another because a constant beside the policy differs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+TRUSTED = ("kozel_sim", "numpy", "math", "numba")
+"""Packages whose parts are known by their version or source hash."""
+
+
+def fingerprint(function: Callable[..., Any]) -> str | None:
+    """Return a hash of a function and all that it reads (16 hex digits).
+
+    Parameters
+    ----------
+    function : callable
+        A plain Python function.
+
+    Returns
+    -------
+    str or None
+        None where it reads something whose value cannot be told, such as an object of an unknown
+        kind.
+    """
+    digest = hashlib.sha256()
+    for piece in _pieces(function, set()):
+        if piece is None:
+            return None
+        digest.update(piece + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _pieces(value: Any, seen: set[int]) -> Iterator[bytes | None]:
+    """Yield what a value is, in bytes; None where that cannot be told."""
+    value = getattr(value, "py_func", value)
+    home = str(getattr(value, "__module__", None) or getattr(value, "__name__", ""))
+    if isinstance(value, types.FunctionType) and not _trusted(home):
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield from _function(value, seen)
+    elif isinstance(value, bool | int | float | complex | str | bytes | type(None)):
+        yield repr(value).encode()
+    elif isinstance(value, tuple | list | frozenset | set):
+        yield type(value).__name__.encode()
+        for item in sorted(value, key=repr) if isinstance(value, frozenset | set) else value:
+            yield from _pieces(item, seen)
+    elif isinstance(value, np.ndarray | np.generic):
+        yield str(value.dtype).encode() + repr(np.shape(value)).encode() + value.tobytes()
+    elif _trusted(home) or value in vars(builtins).values():
+        yield str(getattr(value, "__qualname__", home)).encode()
+    else:
+        yield None
+
+
+def _trusted(home: str) -> bool:
+    return home.partition(".")[0] in TRUSTED
+
+
+def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes | None]:
+    """Yield a function's code, constants, defaults, globals and closed-over values."""
+    for code in _codes(function.__code__):
+        yield code.co_code
+        yield repr([c for c in code.co_consts if not isinstance(c, types.CodeType)]).encode()
+        yield repr((code.co_names, code.co_varnames)).encode()
+        for name in code.co_names:
+            if name in function.__globals__:
+                yield name.encode()
+                yield from _pieces(function.__globals__[name], seen)
+    yield repr(function.__defaults__).encode()
+    for cell in function.__closure__ or ():
+        yield from _pieces(cell.cell_contents, seen)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield a code object and those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
