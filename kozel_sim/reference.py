@@ -178,10 +178,11 @@ class Round:
 
     @property
     def true_fish(self) -> bool:
-        """False only when an untaken tile of the bazaar fits an end of a blocked chain."""
+        """False only when an untaken tile of the reserve fits an end of a blocked chain."""
         if self.end != "fish":
             return True
-        return not any(1 << tile & self.fitting() for tile in self.bazaar)
+        untaken = self.bazaar[max(0, len(self.bazaar) - self.rules.bazaar_reserve) :]
+        return not any(1 << tile & self.fitting() for tile in untaken)
 
     # ------------------------------------------------------------------ what a seat may know
 

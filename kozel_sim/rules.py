@@ -22,7 +22,7 @@ Settlement = Literal["rating100", "timeout", "elo", "bank"]
 
 
 class RuleSet(BaseModel):
-    """One way of playing Kozel: 35 knobs, each with the game's word for its value.
+    """One way of playing Kozel: its knobs, each with the game's word for its value.
 
     Build one with :meth:`preset` and change it with :meth:`replace`; the constructor takes every
     knob by name.

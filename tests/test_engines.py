@@ -112,6 +112,7 @@ TALL = ladder(
     ("legal_double", {"double": 1000, "longest": -1}),
     ("always", {"pips": 1000}),
 )
+DOUBLES = ladder("doubles", ("always", {"double": 1000}), ("always", {"block": -1000}))
 HEAVIEST = alone("heaviest", Function(heaviest))
 NOSY = alone("nosy", Function(nosy, params=(0.25, -7.5, 1e6)))
 CHANCY = alone("chancy", Function(chancy, words=True))
@@ -185,15 +186,17 @@ def test_many_other_records_are_equal(preset, players):
 @pytest.mark.parametrize(("preset", "players"), DONKEYS)
 def test_donkey_records_are_equal_where_a_function_closes_doubles(preset, players):
     rules = others_rules(preset, players)
-    assert_equal_records(rules, range(20), [[SHUTTER, NOSY, RANDOM, SHUTTER], [SHUTTER] * 4])
+    line_ups = [[SHUTTER, NOSY, RANDOM, SHUTTER], [SHUTTER] * 4, [DOUBLES] * 4]
+    assert_equal_records(rules, range(30), line_ups)
 
 
 def test_donkeys_and_sea_goats_meet_their_special_moves():
     """Otherwise the tests above would compare too little of them."""
     closed, several, arms = set(), set(), set()
     for preset in ("livegames-donkey", "sea-goat"):
-        for deal in range(20):
-            record = play.play_match(others_rules(preset, 4), [RANDOM] * 4, 1, deal)
+        for deal in range(100):
+            policies = [DOUBLES, DOUBLES, RANDOM, RANDOM]
+            record = play.play_match(others_rules(preset, 4), policies, 1, deal)
             for play_ in (e.play for r in record.rounds for e in r.events):
                 several.add((preset, len(play_)))
                 closed |= {(preset, laid.closed) for laid in play_}
@@ -246,16 +249,16 @@ def test_records_are_equal_with_other_knobs(preset, knobs):
 def test_each_feature_alone_picks_the_same_moves(feature, sign):
     policy = ladder(feature, ("always", {feature: sign * 1000}))
     for players in (2, 3, 4):
-        rules = RuleSet.preset("room-fish-all", players)
-        assert_equal_records(rules, range(12), [[policy] * 4])
+        assert_equal_records(RuleSet.preset("room-fish-all", players), range(12), [[policy] * 4])
+        assert_equal_records(others_rules("livegames-donkey", players), range(4), [[policy] * 4])
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_each_trigger_holds_in_the_same_positions(trigger):
     policy = ladder(trigger, (trigger, {"pips": 1000}), ("always", {"pips": -1000}))
     for players in (2, 3, 4):
-        rules = RuleSet.preset("room-fish-all", players)
-        assert_equal_records(rules, range(12), [[policy] * 4])
+        assert_equal_records(RuleSet.preset("room-fish-all", players), range(12), [[policy] * 4])
+        assert_equal_records(others_rules("livegames-donkey", players), range(4), [[policy] * 4])
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)

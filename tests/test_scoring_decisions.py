@@ -1,6 +1,6 @@
 """The score of a round where the sources are silent or disagree: the decisions, one by one.
 
-Tags like A10 and B6 are those of the list of decisions in the rules' documentation.
+Tags like A10 and B6 number the decisions; docs/rules.md tells them by topic.
 """
 
 import pytest

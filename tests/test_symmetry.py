@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kozel_sim import PRESETS, RuleSet, play, simulate
 
 
@@ -47,3 +49,32 @@ def test_every_preset_ends_or_is_capped() -> None:
             per_match = run.frame.groupby("deal")
             assert (per_match["goat"].any() != per_match["capped"].all()).all()
             assert (run.frame.loc[run.frame["capped"], "rounds"] == 300).all()
+
+
+@pytest.mark.parametrize(
+    ("preset", "players", "knobs"),
+    [
+        ("pair-traditional", 4, {"fish_tie": "void"}),
+        ("room-fish-one", 3, {"lead_repeat": "after_every_unrecorded_round", "fish_tie": "void"}),
+        ("room-fish-all", 2, {"bazaar_reserve": 2}),
+        ("dominoes3d-duel", 2, {"fish_def": "six_closed", "bazaar_reserve": 2}),
+        ("dominoes3d-duel", 2, {"dead_value_stop": False}),
+    ],
+)
+def test_tied_and_untrue_fish_are_alike_in_both_engines(preset, players, knobs) -> None:
+    rules = RuleSet.preset(preset, players).replace(**knobs)
+    for deal in range(40):
+        records = [
+            play(rules, ["block_ends"] * players, seed=1, deal=deal, engine=engine)
+            for engine in ("scalar", "reference")
+        ]
+        assert records[0] == records[1]
+
+
+def test_six_closed_fish_is_true_though_its_double_is_in_the_bazaar() -> None:
+    record = play("room-fish-all", ["block_ends", "block_ends"], seed=1, deal=0)
+    first = record.rounds[0]
+    assert first.end == "fish"
+    drawn = {event.draw for event in first.events if event.draw}
+    assert "3-3" in set(first.bazaar) - drawn
+    assert first.true_fish

@@ -27,7 +27,7 @@ from kozel_sim.engine.history import (
 )
 from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
 from kozel_sim.engine.line import FAULT, FISH, NO_DRAW, OUT, PAIRS, SIX_CLOSED
-from kozel_sim.engine.luck import below, run_word, write_bazaar, write_choices
+from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
 from kozel_sim.moves import CLOSED
 from kozel_sim.rules import code
 from kozel_sim.tiles import ALL, DOUBLES
@@ -188,7 +188,11 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                     remember_draw(view, seat)
                 note(logging, desk, LOG_DRAW, seat, lowest(bit))
                 if drawn == drawable and fits & ALL & ~np.int64(view.table) & ~bazaar == 0:
-                    return FISH, by, fits & bazaar == 0
+                    return (
+                        FISH,
+                        by,
+                        is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits),
+                    )
             else:
                 if watched:
                     remember_pass(view, seat, values)
@@ -240,5 +244,5 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 and out_there & ~np.int64(DOUBLES) == 0
             )
         ):
-            return FISH, by, fits & bazaar == 0
+            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
         seat = seat + 1 if seat + 1 < seats else np.int64(0)

@@ -20,7 +20,7 @@ from kozel_sim.engine.history import (
     remember_play,
 )
 from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
-from kozel_sim.engine.luck import below, run_word, write_bazaar, write_choices
+from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
 from kozel_sim.rules import code
 from kozel_sim.tiles import ALL, DOUBLES
 
@@ -96,7 +96,11 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                 note(logging, desk, LOG_DRAW, seat, lowest(bit))
                 fits = has_value(left_end) | has_value(right_end)
                 if drawn == drawable and fits & ALL & ~table & ~bazaar == 0:
-                    return FISH, by, fits & bazaar == 0
+                    return (
+                        FISH,
+                        by,
+                        is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits),
+                    )
             else:
                 if watched:
                     remember_pass(view, seat, 1 << left_end | 1 << right_end)
@@ -150,11 +154,11 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
         if out_there & ~bazaar == 0 and (
             drawn == drawable or (rules.dead_value_stop and out_there == 0)
         ):
-            return FISH, by, fits & bazaar == 0
+            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
         if (
             left_end == right_end
             and rules.fish_def == SIX_CLOSED
             and out_there & ~np.int64(DOUBLES) == 0
         ):
-            return FISH, by, fits & bazaar == 0
+            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
         seat = seat + 1 if seat + 1 < seats else np.int64(0)

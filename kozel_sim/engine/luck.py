@@ -99,6 +99,19 @@ def write_bazaar(words, key, round_, attempt):
     write_run(words, key, round_, attempt, 0, BAZAAR)
 
 
+@part
+def is_true_fish(rules, desk, number, attempt, bazaar, size, fits):
+    """Tell whether no tile of the bazaar's reserve fits; bazaar is what is left of its tiles."""
+    if bazaar & fits == 0 or rules.bazaar_reserve == 0:
+        return True
+    write_bazaar(desk.bazaar, desk.key, number, attempt)
+    left = popcount(bazaar)
+    while left > rules.bazaar_reserve:
+        bazaar ^= nth_tile(bazaar, below(run_word(desk.bazaar, size - left), left))
+        left -= 1
+    return bazaar & fits == 0
+
+
 @inlined
 def write_own(words, key, round_, event):
     """Write a decision's own words: the mixture's is word 0, a policy's are words 4 to 7."""

@@ -160,13 +160,14 @@ def play_match(rules, players, view, desk, out):
             desk.fault_event = view.event
             desk.fault_seat = by
             return ILLEGAL
+        pot = view.pot
         entered, tied = settle(rules, view, desk.hands, how == FISH, by, desk.held, desk.written)
         goats, winners = result(rules, view)
         if desk.log:
             log_end(rules, view, how, by, true_fish, desk)
         official = official or entered != 0
         first = (rules.lead_repeat == UNTIL_RECORD and not official) or (
-            rules.lead_repeat == AFTER_UNRECORDED and entered == 0 and not tied
+            rules.lead_repeat == AFTER_UNRECORDED and entered == 0 and not (tied and view.pot > pot)
         )
         leader = by
         out.fish_rounds += how == FISH
