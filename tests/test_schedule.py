@@ -24,6 +24,12 @@ def test_seating_zero_is_the_order_as_listed(n):
     assert seat_policies(list("abcd")[:n], 0) == list("abcd")[:n]
 
 
+def test_seatings_are_numbered_as_they_always_were():
+    """A match is replayed from its numbers, so they may not change their meaning."""
+    seated = ["".join(seat_policies(list("abcd"), seating)) for seating in (1, 3, 4, 5, 20)]
+    assert seated == ["bcda", "dabc", "abdc", "bdca", "adcb"]
+
+
 @by_players
 def test_rotations_seat_each_entrant_once_at_each_seat(n):
     """The n rotations of a cyclic order are a Latin square."""

@@ -1,4 +1,4 @@
-"""Write tables.h. Tiles are in the order of the first lead: 1-1 to 6-6, 0-0, then 6-5 down to 1-0."""
+"""Write tables.h; tiles are in the order of the first lead: 1-1 to 6-6, 0-0, then 6-5 to 1-0."""
 
 import textwrap
 from pathlib import Path

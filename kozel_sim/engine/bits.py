@@ -55,6 +55,16 @@ def trailing_zeros(typingctx, word):
 
 
 @intrinsic
+def pick(typingctx, condition, yes, no):
+    """Choose a value by 1 or 0 without a branch, where it could not be predicted."""
+
+    def codegen(context, builder, signature, args):
+        return builder.select(builder.trunc(args[0], ir.IntType(1)), args[1], args[2])
+
+    return types.int64(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
 def _deposit(typingctx, bit, mask):
     """Move a bit to the place of the mask's bit of that rank (x86 BMI2)."""
 

@@ -24,6 +24,7 @@ from kozel_sim.engine.history import (
     remember_draw,
     remember_pass,
     remember_play,
+    show_counts,
 )
 from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
 from kozel_sim.engine.line import FAULT, FISH, NO_DRAW, OUT, PAIRS, SIX_CLOSED
@@ -164,7 +165,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
     seat = np.int64(leader)
     by = seat
     event = np.int64(0)
-    clear_round(view, watched, seats, rules.hand_size, size)
+    clear_round(view, watched, size)
     while True:
         hand = np.int64(hands[np.uint64(seat)])
         if view.table:
@@ -211,6 +212,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 move = desk.moves[below(view.word, n)]
             else:
                 view.hand = np.uint32(hand)
+                show_counts(view, hands)
                 view.seat = seat
                 view.side = seat & 1 if pairs else seat
                 view.partner = seat ^ 2 if pairs else -1

@@ -98,9 +98,9 @@ def pick_component(view, player, desk):
     return component
 
 
-@part
-def ask_function(view, player, component, desk, n):
-    """Return the move of a user's function, or -1 when it is none of the n legal ones."""
+@inlined
+def ask_function(view, player, component, desk):
+    """Return the move of a user's function."""
     for i in range(N_PARAMS):
         view.params[i] = player.params[component, i]
     if player.asks_words[component]:
@@ -108,12 +108,14 @@ def ask_function(view, player, component, desk, n):
             write_own(desk.own, desk.key, view.round, view.event)
         for i in range(4):
             view.words[i] = run_word(desk.own, 4 + i)
-    move = np.int64(call_address(player.address[component], view))
-    for i in range(n):
-        if desk.moves[i] == move:
-            return move
-    desk.n_moves = n
+    return np.int64(call_address(player.address[component], view))
+
+
+@part
+def complain(desk, move, n):
+    """Note a move that is none of the n legal ones on the desk; return -1."""
     desk.fault_move = move
+    desk.n_moves = n
     return np.int64(-1)
 
 
@@ -122,7 +124,13 @@ def choose(view, player, desk):
     """Return the move of a player who has several single tiles on two arms; -1 if illegal."""
     component = pick_component(view, player, desk)
     if player.address[component]:
-        return ask_function(view, player, component, desk, list_moves(view, 2, desk.moves))
+        move = ask_function(view, player, component, desk)
+        arm = np.int64(move > 0xFF)
+        byte = move >> 8 * arm
+        # Seen in the mask: to list all moves first would take longer than most functions do.
+        if move == byte << 8 * arm and byte < 32 and view.legal[arm] << 1 >> byte & 1:
+            return move
+        return complain(desk, move, list_moves(view, 2, desk.moves))
     n = narrow(view, 2, player, component, desk.moves)
     return desk.moves[np.uint64(below(view.word, n))]
 
@@ -132,7 +140,11 @@ def choose_listed(view, player, desk, n):
     """Return the move of a player whose n moves are on the desk; -1 if illegal."""
     component = pick_component(view, player, desk)
     if player.address[component]:
-        return ask_function(view, player, component, desk, n)
+        move = ask_function(view, player, component, desk)
+        for i in range(n):
+            if desk.moves[i] == move:
+                return move
+        return complain(desk, move, n)
     first = player.first_stage[component]
     n = narrow_further(view, 4, player, first, player.end_stage[component], desk.moves, n)
     return desk.moves[np.uint64(below(view.word, n))]

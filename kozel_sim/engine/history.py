@@ -27,7 +27,7 @@ def note(logging, desk, kind, seat, what):
 
 
 @inlined
-def clear_round(view, watched, players, hand_size, bazaar):
+def clear_round(view, watched, bazaar):
     """Forget the events of the last round."""
     view.table = 0
     view.spinner = 0
@@ -38,12 +38,18 @@ def clear_round(view, watched, players, hand_size, bazaar):
     if not watched:
         return
     for seat in range(4):
-        view.counts[seat] = hand_size if seat < players else 0
         view.played[seat] = 0
         view.void[seat] = 0
         view.last[seat] = 0
         view.shown[seat] = -1
         view.tell[seat] = 0
+
+
+@inlined
+def show_counts(view, hands):
+    """Write how many tiles each seat holds."""
+    for seat in range(4):
+        view.counts[seat] = popcount(hands[seat])
 
 
 @inlined
@@ -58,7 +64,6 @@ def remember_draw(view, seat):
     """Forget what a seat lacked: a drawn tile hides it."""
     forget_last(view, seat)
     view.bazaar -= 1
-    view.counts[np.uint64(seat)] += 1
     view.void[np.uint64(seat)] = 0
     view.tell[np.uint64(seat)] = 0
 
@@ -85,9 +90,10 @@ def remember_play(view, seat, move, arm, tiles, end, old_arm, old_end):
     """
     seat = np.uint64(seat)
     view.played[seat] |= np.uint32(tiles)
-    view.counts[seat] -= popcount(tiles)
     shown = np.int64(view.shown[seat])
-    if shown >= 0 and old_arm != arm and old_end == shown and tiles & has_value(shown) == 0:
-        view.tell[seat] |= np.uint32(1 << shown)
+    # Without branches, which could not be predicted; of -1 the three bits are those of NONE.
+    switched = (shown >= 0) & (old_arm != arm) & (old_end == shown)
+    switched &= tiles & has_value(shown & 7) == 0
+    view.tell[seat] |= np.uint32(np.int64(switched) << (shown & 7))
     view.last[seat] = np.uint32(move)
     view.shown[seat] = end

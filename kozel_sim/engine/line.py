@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from kozel_sim._jit import inlined
-from kozel_sim.engine.bits import lowest, nth_tile, popcount
+from kozel_sim.engine.bits import lowest, nth_tile, pick, popcount
 from kozel_sim.engine.decide import choose
 from kozel_sim.engine.features import NONE, TILE_HIGH, TILE_LOW, TILE_PIPS, has_value
 from kozel_sim.engine.history import (
@@ -18,6 +18,7 @@ from kozel_sim.engine.history import (
     remember_draw,
     remember_pass,
     remember_play,
+    show_counts,
 )
 from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
 from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
@@ -33,9 +34,10 @@ OUT, FISH, FAULT = 0, 1, 2
 
 
 @inlined
-def show(view, pairs, hand, left, right, left_end, right_end, table, seat, event, word):
+def show(view, pairs, hands, left, right, left_end, right_end, table, seat, event, word):
     """Write what the seat to act sees and the events do not keep up to date."""
-    view.hand = np.uint32(hand)
+    show_counts(view, hands)
+    view.hand = hands[np.uint64(seat)]
     view.legal[0] = np.uint32(left)
     view.legal[1] = np.uint32(right)
     view.table = np.uint32(table)
@@ -66,18 +68,16 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
     table = np.int64(0)
     left_end = NONE
     right_end = NONE
+    fit_left = np.int64(1) << forced if forced >= 0 else np.int64(ALL)
+    fit_right = np.int64(0)
     seat = np.int64(leader)
     by = seat
     event = np.int64(0)
-    clear_round(view, watched, seats, rules.hand_size, size)
+    clear_round(view, watched, size)
     while True:
         hand = np.int64(hands[np.uint64(seat)])
-        if table:
-            left = hand & has_value(left_end)
-            right = np.int64(0) if left_end == right_end else hand & has_value(right_end)
-        else:
-            left = np.int64(1) << forced if forced >= 0 else hand
-            right = np.int64(0)
+        left = hand & fit_left
+        right = hand & fit_right
         n_left = popcount(left)
         n = n_left + popcount(right)
 
@@ -94,8 +94,8 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                 if watched:
                     remember_draw(view, seat)
                 note(logging, desk, LOG_DRAW, seat, lowest(bit))
-                fits = has_value(left_end) | has_value(right_end)
-                if drawn == drawable and fits & ALL & ~table & ~bazaar == 0:
+                fits = fit_left | fit_right
+                if drawn == drawable and fits & ~table & ~bazaar == 0:
                     return (
                         FISH,
                         by,
@@ -109,30 +109,31 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                 seat = seat + 1 if seat + 1 < seats else np.int64(0)
             continue
 
-        arm = np.int64(n_left == 0)
-        bit = left | right
-        if n > 1:
-            if event >> 5 != group:
-                group = event >> 5
-                write_choices(desk.choice, desk.key, view.round, event)
-            word = run_word(desk.choice, event & 31)
-            if randoms >> seat & 1:
-                rank = below(word, n)
-                arm = np.int64(rank >= n_left)
-                bit = nth_tile(right if arm else left, rank - n_left * arm)
-            else:
-                player = players[np.uint64(out.players[np.uint64(seat)])]
-                show(view, pairs, hand, left, right, left_end, right_end, table, seat, event, word)
-                move = choose(view, player, desk)
-                if move < 0:
-                    return FAULT, seat, False
-                arm = np.int64(move > 0xFF)
-                bit = np.int64(1) << (move >> 8 * arm) - 1
+        if event >> 5 != group:
+            group = event >> 5
+            write_choices(desk.choice, desk.key, view.round, event)
+        word = run_word(desk.choice, event & 31)
+        if randoms >> seat & 1:
+            # Also of one move: whether there are more could not be predicted.
+            rank = below(word, n)
+            arm = np.int64(rank >= n_left)
+            bit = nth_tile(right if arm else left, rank - n_left * arm)
+        elif n == 1:
+            arm = np.int64(n_left == 0)
+            bit = left | right
+        else:
+            player = players[np.uint64(out.players[np.uint64(seat)])]
+            show(view, pairs, hands, left, right, left_end, right_end, table, seat, event, word)
+            move = choose(view, player, desk)
+            if move < 0:
+                return FAULT, seat, False
+            arm = np.int64(move > 0xFF)
+            bit = np.int64(1) << (move >> 8 * arm) - 1
         tile = np.uint64(lowest(bit))
         if table:
-            # Selected rather than branched on: which end it is cannot be predicted.
-            left_end = left_end if arm else TILE_PIPS[tile] - left_end
-            right_end = TILE_PIPS[tile] - right_end if arm else right_end
+            pips = TILE_PIPS[tile]
+            left_end = pick(arm, left_end, pips - left_end)
+            right_end = pick(arm, pips - right_end, right_end)
         else:
             left_end, right_end = TILE_LOW[tile], TILE_HIGH[tile]
         hand ^= bit
@@ -147,8 +148,11 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
             remember_play(view, seat, move, arm, bit, end, old_arm, old_end)
         note(logging, desk, LOG_PLAY, seat, move)
         event += 1
-        fits = has_value(left_end) | has_value(right_end)
-        out_there = fits & ALL & ~table
+        fit_left = has_value(left_end)
+        fit_right = has_value(right_end)
+        fits = fit_left | fit_right
+        fit_right *= left_end != right_end
+        out_there = fits & ~table
         if hand == 0:
             return OUT, by, True
         if out_there & ~bazaar == 0 and (
@@ -156,9 +160,9 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
         ):
             return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
         if (
-            left_end == right_end
+            out_there & ~np.int64(DOUBLES) == 0
+            and left_end == right_end
             and rules.fish_def == SIX_CLOSED
-            and out_there & ~np.int64(DOUBLES) == 0
         ):
             return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
         seat = seat + 1 if seat + 1 < seats else np.int64(0)

@@ -1,0 +1,34 @@
+"""The C yardstick and the engine play the same game. Nothing is timed here."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from kozel_sim import reference
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+yardstick = importlib.import_module("yardstick")
+
+MATCHES = 4000
+needs_compiler = pytest.mark.skipif(yardstick.find_compiler() is None, reason="no C compiler")
+
+
+@needs_compiler
+@pytest.mark.parametrize("greedy", [False, True], ids=["random", "greedy"])
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_yardstick_and_engine_play_as_many_rounds_per_match(players, greedy, tmp_path):
+    c = yardstick.c_program("scalar", players, greedy, tmp_path)(MATCHES)
+    ours = yardstick.engine(players, [yardstick.GREEDY if greedy else yardstick.RANDOM])(MATCHES)
+    assert abs(ours.gap(c)) < yardstick.LARGEST_GAP, f"{c.mean:.3f} in C, {ours.mean:.3f} here"
+
+
+def test_users_function_plays_as_random_does():
+    rules = yardstick.RULES[4]
+    asked = reference.play_match(rules, yardstick.USERS, 1, 0)
+    drawn = reference.play_match(rules, [yardstick.RANDOM] * 4, 1, 0)
+    assert asked.rounds == drawn.rounds
+    assert yardstick.engine(4, yardstick.USERS)(200).rounds == (
+        yardstick.engine(4, [yardstick.RANDOM])(200).rounds
+    )
