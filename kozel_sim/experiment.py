@@ -41,8 +41,8 @@ class Experiment(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    seed: int = Field(ge=0, lt=2**64)
-    deals: int = Field(ge=1)
+    seed: int = Field(ge=0, lt=2**64, strict=True)
+    deals: int = Field(ge=1, strict=True)
     rules: list[str] = Field(min_length=1)
     players: list[int] = Field(default=[4], min_length=1)
     policies: list[str] = Field(min_length=2)

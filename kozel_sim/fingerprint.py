@@ -56,7 +56,7 @@ def _pieces(value: Any, seen: set[int]) -> Iterator[bytes | None]:
             yield from _pieces(item, seen)
     elif isinstance(value, np.ndarray | np.generic):
         yield str(value.dtype).encode() + repr(np.shape(value)).encode() + value.tobytes()
-    elif _trusted(home) or value in vars(builtins).values():
+    elif _trusted(home) or any(value is known for known in vars(builtins).values()):
         yield str(getattr(value, "__qualname__", home)).encode()
     else:
         yield None

@@ -67,7 +67,7 @@ def play(
         raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
     seated = seat_policies(list(entrants), seating)
     by = reference.play_match if engine == "reference" else compiled.play_match
-    return by(rules, seated, read_seed(seed), read_seed(deal), seating)
+    return by(rules, seated, read_seed(seed), read_seed(deal, "deal"), seating)
 
 
 def check_record(record: Record) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -303,10 +304,13 @@ def print_json(value: Any) -> None:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a frame as a list of rows of plain values."""
-    return [
-        {str(k): v.item() if hasattr(v, "item") else v for k, v in row.items()}
-        for row in frame.to_dict("records")
-    ]
+    return [{str(k): _plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; an interval without an end is null there."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_text(text: str, out: Path | None) -> None:

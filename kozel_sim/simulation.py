@@ -154,11 +154,18 @@ def play_all(
         for part in chunks:
             play(part)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    pool = ThreadPoolExecutor(workers)
+    try:
         futures = [pool.submit(play, part) for part in chunks]
-        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        left = set(futures)
+        while left and not any(f.done() and f.exception() for f in futures):
+            # A short wait, so that an interrupt is heard while workers play.
+            _, left = wait(left, timeout=0.1, return_when=FIRST_EXCEPTION)
+    finally:
+        # After a fault or an interrupt only the chunks in flight are still played.
         pool.shutdown(cancel_futures=True)
-        for future in done:
+    for future in futures:
+        if not future.cancelled():
             future.result()
 
 
@@ -329,8 +336,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def read_seed(seed: int | None) -> int:
-    """Return a seed, drawn where none is given.
+def read_seed(seed: int | None, what: str = "seed") -> int:
+    """Return a seed (or a deal id), drawn where none is given.
 
     Raises
     ------
@@ -340,5 +347,5 @@ def read_seed(seed: int | None) -> int:
     if seed is None:
         return secrets.randbits(63)
     if not _is_whole(seed) or not 0 <= seed < 2**64:
-        raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
+        raise ValueError(f"{what} must be a whole number from 0 to 2**64 - 1, not {seed!r}")
     return int(seed)

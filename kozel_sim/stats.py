@@ -82,6 +82,7 @@ def clustered_mean(
     >>> round(e.estimate, 3), round(e.std_error, 3)
     (0.5, 0.102)
     """
+    _check_level(level)
     total, count = np.asarray(totals, float), np.asarray(counts, float)
     n, size = len(total), float(count.sum())
     if n == 0 or size <= 0:
@@ -89,6 +90,8 @@ def clustered_mean(
     mean = float(total.sum()) / size
     if n == 1:
         error = math.inf
+    elif np.array_equal(total * count[0], count * total[0]):
+        error = 0.0  # to the bit, where rounding would leave a trace
     else:
         error = math.sqrt(n / (n - 1) * float(np.sum((total - mean * count) ** 2))) / size
     if rate and not 0 < error < math.inf:
@@ -135,6 +138,7 @@ def clustered_difference(
     >>> e.estimate, e.std_error
     (0.25, 0.0)
     """
+    _check_level(level)
     means, deviations = [], []
     for totals, counts in (first, second):
         total, count = np.asarray(totals, float), np.asarray(counts, float)
@@ -156,6 +160,11 @@ def clustered_difference(
     if rate and error == 0:
         half = wilson(0, n, level)[1]
     return Estimate(difference, error, difference - half, difference + half, level, n, _PAIRED)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
 
 
 def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
@@ -216,7 +225,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
                 "points": _mean(rows_of, "points", level),
             }
             if rows_of["rating"].notna().any():
-                metrics["rating"] = _mean(rows_of, "rating", level)
+                metrics["rating"] = _mean(rows_of[rows_of["rating"].notna()], "rating", level)
             groups.append((value, rows_of["match"].nunique(), metrics))
         if by == "policy":
             groups.sort(key=lambda g: g[2]["goat_rate"].estimate)

@@ -117,6 +117,7 @@ class Run:
         folder = Path(folder)
         if prepare_folder(folder, self.manifest):
             return folder
+        made = [path for path in folder.absolute().parents if not path.exists()]
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
@@ -129,8 +130,11 @@ class Run:
             if folder.exists():
                 folder.rmdir()
             scratch.rename(folder)
-        finally:
+        except BaseException:
             shutil.rmtree(scratch, ignore_errors=True)
+            for path in made:
+                path.rmdir()
+            raise
         return folder
 
     def _write_frame(self, folder: Path) -> Any:
@@ -189,8 +193,11 @@ def prepare_folder(folder: Path, manifest: dict[str, Any]) -> bool:
     if holds_run(folder, manifest):
         return True
     parent = next(path for path in folder.absolute().parents if path.exists())
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=parent):
-        return False
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=parent):
+            return False
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -234,11 +241,15 @@ def load_run(folder: str | Path) -> Run:
     folder = Path(folder)
     manifest = read_manifest(folder)
     tables = []
-    for entry in manifest["files"]:
-        path = folder / entry["file"]
+    try:
+        files = [(entry["file"], entry["sha256"]) for entry in manifest["files"]]
+    except (KeyError, TypeError):
+        raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its files") from None
+    for name, digest in files:
+        path = folder / name
         if not path.is_file():
             raise ValueError(f"{path} is missing")
-        if hashlib.sha256(path.read_bytes()).hexdigest() != entry["sha256"]:
+        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             raise ValueError(f"{path} is damaged: its hash is not the manifest's")
         tables.append(pq.read_table(path))
     frame = pa.concat_tables(tables, promote_options="permissive").to_pandas()

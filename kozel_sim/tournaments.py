@@ -62,6 +62,12 @@ class Tournament:
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"policy {name} is listed twice; a table seats distinct policies")
+        titles = [(rules.name, rules.players) for rules in self.rules]
+        if not titles:
+            raise ValueError("no preset is named; a tournament needs one or more rule sets")
+        for title in titles:
+            if titles.count(title) > 1:
+                raise ValueError(f"rules {title[0]} ({title[1]} players) are listed twice")
         need_positive("deals", self.deals)
         largest = max(rules.players for rules in self.rules)
         if len(names) < largest:

@@ -212,7 +212,6 @@ def test_output_folder_that_cannot_be_written(refused, file, out):
         assert Path(out).parent.name in line
 
 
-@pytest.mark.xfail(reason="a temporary file beside it is named")
 @pytest.mark.parametrize("out", CLOSED)
 def test_output_folder_that_cannot_be_written_is_named_as_given(refused, out):
     assert out in refused(*TWO, "--out", out)
@@ -264,7 +263,6 @@ def test_experiment(refused, file, text, needles):
     assert all(needle in line for needle in needles)
 
 
-@pytest.mark.xfail(reason="pydantic's lax numbers")
 @pytest.mark.parametrize("value", ["true", "4.0", '"4"'])
 def test_experiment_takes_whole_numbers_only(refused, file, value):
     path = file("tiny.toml", EXPERIMENT.replace("deals = 4", f"deals = {value}"))
@@ -317,7 +315,6 @@ def test_policy_file(refused, file, command, code, needles):
     assert all(needle in line for needle in needles)
 
 
-@pytest.mark.xfail(reason="numba's KeyError is not caught", raises=KeyError)
 def test_policy_that_reads_a_field_that_the_view_has_not(refused, file):
     path = file("mine.py", CODE + "return view.others[0]\n")
     line = refused(*TWO, "--code", path, "--policies", "mine,random")

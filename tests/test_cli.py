@@ -132,7 +132,6 @@ def test_tournament_json_is_the_summary(kozel):
     assert data["presets"] == run.presets().to_dict("records")
 
 
-@pytest.mark.xfail(reason="an interval without ends is written as Infinity")
 def test_tournament_json_of_one_deal_is_json(kozel):
     strict_json(kozel("tournament", "-n", 1, *SMALL[3:], "--json")[1])
 

@@ -83,7 +83,6 @@ def test_name_that_is_taken_is_refused_with_the_line(write):
         load_code(write(source))
 
 
-@pytest.mark.xfail(reason="files of the same name count as the same file")
 def test_name_taken_by_another_file_of_the_same_name_is_refused(write):
     load_code(write(GOOD, "a/mine.py"))
     with pytest.raises(ValueError, match="'from_file' is taken"):
@@ -138,7 +137,6 @@ def test_function_that_does_not_compile_is_named_in_one_line(write, body):
     assert "\n" not in text
 
 
-@pytest.mark.xfail(reason="only NumbaError is caught; numba raises others too")
 @pytest.mark.parametrize("body", WORSE.values(), ids=WORSE)
 def test_function_that_numba_gives_up_on_is_named_in_one_line(write, body):
     text = complain(write, body)
@@ -171,7 +169,6 @@ def test_compiled_function_follows_a_change_of_what_it_reads(write):
         write("", "up")
 
 
-@pytest.mark.xfail(reason="fingerprint compares it with ==")
 def test_global_that_is_named_as_a_field_of_the_view_does_not_matter():
     """As in a notebook, where ``table`` is a frame."""
     source = "import pandas as pd\ntable = pd.DataFrame({'a': [1, 2]})\n" + textwrap.dedent(GOOD)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from kozel_sim import _jit
 from kozel_sim.decision import Function, Ladder, Policy, Stage
@@ -86,7 +85,7 @@ def compiled(function: Callable[..., int]) -> Any:
     name = getattr(function, "__name__", str(function))
     try:
         return _jit.compile_policy(function, CHOOSE)
-    except NumbaError as error:
+    except Exception as error:  # numba lets others than its own through
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = next((x for x in lines if not x.startswith(("Failed in", "During:"))), lines[0])
         if "none" in reason.lower() and "uint32" in reason:

@@ -37,7 +37,7 @@ class _Entry:
     doc: str
     source: str
     defaults: dict[str, Decimal]
-    home: tuple[str, str] | None
+    home: tuple[str, str, str] | None
 
 
 _registry: dict[str, _Entry] = {
@@ -200,7 +200,9 @@ def policy(
 def _register(
     function: Callable[..., int], name: str, words: bool, params: dict[str, float]
 ) -> Policy:
-    home = (function.__module__, function.__qualname__)
+    path = Path(inspect.getsourcefile(function) or "").resolve()
+    # A notebook's cell has no file; running it again replaces its policy.
+    home = (function.__module__, function.__qualname__, str(path) if path.is_file() else "")
     taken = _registry.get(name)
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
         raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")

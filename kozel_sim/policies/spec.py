@@ -66,7 +66,9 @@ def write_decimal(number: Decimal | Fraction | float) -> str:
     ('0.5', '20')
     """
     if isinstance(number, Fraction):
-        number = Decimal(number.numerator) / Decimal(number.denominator)
+        # Read from a decimal, so some power of ten clears the denominator.
+        digits = next(k for k in range(1000) if 10**k % number.denominator == 0)
+        number = Decimal(f"{number.numerator * 10**digits // number.denominator}e-{digits}")
     text = f"{Decimal(str(number)):f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
@@ -85,13 +87,15 @@ def read_weights(spec: str, text: str) -> Policy:
         if name not in FEATURES:
             known = ", ".join(FEATURES)
             raise ValueError(f"policy {spec!r}: unknown feature {name!r}; choose from {known}")
-        thousandths = number * THOUSAND
-        if thousandths != thousandths.to_integral_value():
+        if number.adjusted() > 9:
+            raise ValueError(f"policy {spec!r}: weight {name}={number} is too large")
+        thousandths = Fraction(number) * THOUSAND if number.adjusted() > -9 else Fraction(1, 2)
+        if thousandths.denominator != 1 and number:
             raise ValueError(
                 f"policy {spec!r}: weight {name}={number} is finer than a thousandth, which is the "
                 "finest that is kept exactly"
             )
-        weights[name] = int(thousandths)
+        weights[name] = int(thousandths) if number else 0
     weights = {name: weights[name] for name in FEATURES if weights.get(name)}
     if not weights:
         raise ValueError(f"policy {spec!r}: all weights are 0; that is the policy 'random'")
