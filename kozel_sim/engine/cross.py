@@ -54,6 +54,8 @@ def show_legal(view, hand):
 def list_all_moves(rules, view, moves):
     """Write the codes of all legal moves in order; return how many."""
     n = 0
+    fitting = view.legal[0] | view.legal[1] | view.legal[2] | view.legal[3]
+    several = rules.multi_double != ONE_DOUBLE and popcount(fitting & DOUBLES) > 1
     for arm in range(2 + 2 * view.spinner):
         legal = np.int64(view.legal[arm])
         while legal:
@@ -63,12 +65,14 @@ def list_all_moves(rules, view, moves):
             moves[n] = move
             n += 1
             if tile < 7 and view.table:
-                n = list_further(rules, view, moves, n, arm, move)
+                if several:
+                    n = list_further(rules, view, moves, n, arm, move)
                 if rules.close_doubles:
                     move |= CLOSED << 8 * arm
                     moves[n] = move
                     n += 1
-                    n = list_further(rules, view, moves, n, arm, move)
+                    if several:
+                        n = list_further(rules, view, moves, n, arm, move)
     return n
 
 
@@ -85,8 +89,6 @@ def with_double(rules, view, move, way):
 @part
 def list_further(rules, view, moves, n, arm, move):
     """Write a move with every choice of more doubles on higher arms, in order."""
-    if rules.multi_double == ONE_DOUBLE:
-        return n
     for first in range(2 * arm + 2, 8):
         two = with_double(rules, view, move, first)
         if two:
