@@ -28,12 +28,13 @@ def neighbours(play_match, rules, n, policy=RANDOM):
         yield from itertools.pairwise(record.rounds)
 
 
-def smallest_double_or_highest_tile(hands) -> tuple[int, str]:
-    """Who leads first where 1-1 is the first double and 0-0 the last, and what."""
+def smallest_double_or_highest_tile(hands, *, blank_first=False) -> tuple[int, str]:
+    """Who leads first, and what, where 0-0 is the last double, or the first one."""
 
     def claim(tile):
         high, low = int(tile[0]), int(tile[2])
-        return (0, (high - 1) % 7, 0) if high == low else (1, -high - low, -high)
+        double = (0, high if blank_first else (high - 1) % 7, 0)
+        return double if high == low else (1, -high - low, -high)
 
     return min(
         ((seat, tile) for seat, hand in enumerate(hands) for tile in hand),
@@ -132,6 +133,19 @@ def test_first_lead_repeats_after_every_unrecorded_round_but_not_after_eggs(play
     assert seen >= {(True, False, True), (False, False, False), (False, False, True)}
     assert (False, True, True) in seen
     assert (False, True, False) in seen
+
+
+@ENGINES
+def test_first_lead_repeats_after_a_void_fish(play_match):
+    """A void tie leaves no eggs: it is an unrecorded round like any other."""
+    rules = RuleSet.preset("kozel-2p-plain").replace(lead_repeat="after_every_unrecorded_round")
+    void = 0
+    for before, after in neighbours(play_match, rules, 150, BLOCKER):
+        if before.end == "fish" and not any(before.written):
+            lead = smallest_double_or_highest_tile(after.hands, blank_first=True)
+            assert (after.leader, after.forced) == lead
+            void += 1
+    assert void > 0
 
 
 @ENGINES

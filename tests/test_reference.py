@@ -164,8 +164,9 @@ def test_six_closed_is_a_fish_with_the_double_on_the_table():
 
 
 def test_six_closed_leaves_the_bazaar_alone():
+    """B2: a tile that could have been drawn is no reserve, so the fish is a true one."""
     round_ = line(ROOM[3], SIX_TWOS, ["6-6", "5-5", "4-4"], bazaar="2-2 3-3")
-    assert (round_.end, round_.by) == ("fish", 2)
+    assert (round_.end, round_.by, round_.true_fish) == ("fish", 2, True)
     assert len(round_.bazaar) == 2
 
 
@@ -269,10 +270,11 @@ def test_donkey_line_stays_two_ended():
 
 
 def test_donkey_closing_both_ends_is_a_fish_of_the_closer():
-    """Example V67, A30."""
-    round_ = table(DONKEY, ["5-2 3-3", "2-2 5-5 4-1", "6-6 4-4"])
-    lay(round_, "5-2@0", "2-2@0! 5-5@1!")
-    assert (round_.end, round_.by, round_.arms) == ("fish", 1, [None, None])
+    """Example V67, A30: nothing can be drawn for it, so it needs no dead_value_stop."""
+    for rules in (DONKEY, DONKEY.replace(dead_value_stop=False)):
+        round_ = table(rules, ["5-2 3-3", "2-2 5-5 4-1", "6-6 4-4"], "3-1 1-0")
+        lay(round_, "5-2@0", "2-2@0! 5-5@1!")
+        assert (round_.end, round_.by, round_.arms) == ("fish", 1, [None, None])
 
 
 def test_donkey_may_not_close_both_ends_over_a_double():
