@@ -132,7 +132,6 @@ def test_policy_is_asked_only_when_there_is_a_choice():
             run_round(round_, forced, choose)
 
 
-@pytest.mark.xfail(reason="the compiled engine settles on the View that it lends")
 def test_policy_that_writes_on_its_view_changes_no_score():
     @policy
     def vandal(view):

@@ -155,6 +155,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
     hands = desk.hands
     seats = np.int64(rules.players)
     logging = desk.log != 0
+    number = np.int64(view.round)
     watched = desk.watched
     randoms = desk.randoms
     pairs = rules.teams == PAIRS
@@ -181,7 +182,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
             values, fits = shown_values(view)
             if drawn < drawable:
                 if drawn == 0:
-                    write_bazaar(desk.bazaar, desk.key, view.round, attempt)
+                    write_bazaar(desk.bazaar, desk.key, number, attempt)
                 bit = nth_tile(bazaar, below(run_word(desk.bazaar, drawn), size - drawn))
                 bazaar ^= bit
                 drawn += 1
@@ -194,7 +195,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                     return (
                         FISH,
                         by,
-                        is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits),
+                        is_true_fish(rules, desk, number, attempt, bazaar, size, fits),
                     )
             else:
                 if watched:
@@ -208,7 +209,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
         if n > 1:
             if event >> 5 != group:
                 group = event >> 5
-                write_choices(desk.choice, desk.key, view.round, event)
+                write_choices(desk.choice, desk.key, number, event)
             view.word = run_word(desk.choice, event & 31)
             if randoms >> seat & 1:
                 move = desk.moves[below(view.word, n)]
@@ -219,7 +220,12 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 view.side = seat & 1 if pairs else seat
                 view.partner = seat ^ 2 if pairs else -1
                 view.event = event
+                table, spinner = view.table, view.spinner
+                arms = (view.arms[0], view.arms[1], view.arms[2], view.arms[3])
                 move = choose_listed(view, players[out.players[seat]], desk, n)
+                # A user's function is lent the View, and the chain must stay as it was.
+                view.table, view.spinner = table, spinner
+                view.arms[0], view.arms[1], view.arms[2], view.arms[3] = arms
             if move < 0:
                 return FAULT, seat, False
         old_arm = old_arm_of(view, seat) if watched else np.int64(0)
@@ -248,5 +254,5 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 and out_there & ~np.int64(DOUBLES) == 0
             )
         ):
-            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
+            return FISH, by, is_true_fish(rules, desk, number, attempt, bazaar, size, fits)
         seat = seat + 1 if seat + 1 < seats else np.int64(0)

@@ -56,6 +56,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
     hands = desk.hands
     seats = np.int64(rules.players)
     logging = desk.log != 0
+    number = np.int64(view.round)
     watched = desk.watched
     randoms = desk.randoms
     pairs = rules.teams == PAIRS
@@ -85,7 +86,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
             event += 1
             if drawn < drawable:
                 if drawn == 0:
-                    write_bazaar(desk.bazaar, desk.key, view.round, attempt)
+                    write_bazaar(desk.bazaar, desk.key, number, attempt)
                 bit = nth_tile(bazaar, below(run_word(desk.bazaar, drawn), size - drawn))
                 bazaar ^= bit
                 drawn += 1
@@ -99,7 +100,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
                     return (
                         FISH,
                         by,
-                        is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits),
+                        is_true_fish(rules, desk, number, attempt, bazaar, size, fits),
                     )
             else:
                 if watched:
@@ -111,7 +112,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
 
         if event >> 5 != group:
             group = event >> 5
-            write_choices(desk.choice, desk.key, view.round, event)
+            write_choices(desk.choice, desk.key, number, event)
         word = run_word(desk.choice, event & 31)
         if randoms >> seat & 1:
             # Also of one move: whether there are more could not be predicted.
@@ -158,11 +159,11 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
         if out_there & ~bazaar == 0 and (
             drawn == drawable or (rules.dead_value_stop and out_there == 0)
         ):
-            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
+            return FISH, by, is_true_fish(rules, desk, number, attempt, bazaar, size, fits)
         if (
             out_there & ~np.int64(DOUBLES) == 0
             and left_end == right_end
             and rules.fish_def == SIX_CLOSED
         ):
-            return FISH, by, is_true_fish(rules, desk, view.round, attempt, bazaar, size, fits)
+            return FISH, by, is_true_fish(rules, desk, number, attempt, bazaar, size, fits)
         seat = seat + 1 if seat + 1 < seats else np.int64(0)
