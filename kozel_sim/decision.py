@@ -65,6 +65,11 @@ class Ladder:
 
     stages: tuple[Stage, ...] = ()
 
+    @property
+    def history(self) -> bool:
+        """Whether it looks at what the seats showed earlier in the round."""
+        return any(FEATURES[name].history for stage in self.stages for name in stage.weights)
+
     def narrow(self, view: View, moves: Sequence[int]) -> list[int]:
         """Return the moves that survive all stages."""
         left = list(moves)

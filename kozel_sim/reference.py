@@ -214,6 +214,8 @@ class Round:
             shown=list(self.shown),
             tell=list(self.tell),
             event=len(self.events),
+            four_way=int(self.rules.spinner),
+            six_closed=int(self.rules.fish_def == "six_closed"),
         )
 
 

@@ -89,6 +89,11 @@ class View:
     """The fence."""
     credit: int = _field("i4")
     """1 when points are credited to the winner, 0 when they are written on the holder."""
+    # The rules of the chain
+    four_way: int = _field("i4")
+    """1 when a double that is led gets four arms."""
+    six_closed: int = _field("i4")
+    """1 when equal ends make a fish as soon as all six non-doubles of their value are out."""
     # Chance and parameters
     word: int = _field("u4")
     """This event's random word: ``below(view.word, n)`` breaks a tie as the built-ins do."""

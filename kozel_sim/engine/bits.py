@@ -55,6 +55,17 @@ def trailing_zeros(typingctx, word):
 
 
 @intrinsic
+def highest(typingctx, word):
+    """Give the index of the highest bit of a 64-bit word that is not zero."""
+
+    def codegen(context, builder, signature, args):
+        count = builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
+        return builder.sub(ir.Constant(ir.IntType(64), 63), count)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def pick(typingctx, condition, yes, no):
     """Choose a value by 1 or 0 without a branch, where it could not be predicted."""
 

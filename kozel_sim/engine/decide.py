@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kozel_sim._jit import inlined, part
-from kozel_sim.engine.bits import call_address, lowest
-from kozel_sim.engine.features import MATCH, holds, longest_suit, score
+from kozel_sim.engine.bits import call_address, lowest, trailing_zeros
+from kozel_sim.engine.features import ALWAYS, after_move, after_tile, holds, score, survey
+from kozel_sim.engine.layout import TRIGGER
 from kozel_sim.engine.luck import below, run_word, write_own
 from kozel_sim.view import N_PARAMS
 
@@ -36,54 +37,65 @@ def keep(moves, kept, best, move, value):
 
 
 @inlined
-def longest_if_used(view, row):
-    """Return the value that most tiles in hand carry, where a stage asks for it."""
-    # The hand is read again, or LLVM would compute this before every decision.
-    return longest_suit(np.int64(view.hand))[1] if row[1] >> MATCH & 1 else np.int64(0)
+def narrow_stage(view, s, row, moves):
+    """List the legal moves on two arms with the highest score of one stage; return how many."""
+    best = WORST
+    n = 0
+    legal = np.uint64(view.legal[0]) | np.uint64(view.legal[1]) << np.uint64(32)
+    while legal:
+        place = trailing_zeros(legal)
+        tile, arm = place & 31, place >> 5
+        legal &= legal - np.uint64(1)
+        value = score(view, s, after_tile(view, s, row, tile, arm), row, False)
+        n, best = keep(moves, n, best, tile + 1 << 8 * arm, value)
+    return n
 
 
 @part
-def narrow_further(view, n_arms, player, first, end, moves, n):
-    """Keep the moves that survive the later stages of a ladder; return how many."""
-    hand = np.int64(view.hand)
-    table = np.int64(view.table)
-    for stage in range(first, end):
+def narrow_line(view, player, component, s, first, moves, n):
+    """Keep the moves on two arms that survive a ladder's stages from the first on."""
+    for stage in range(first, player.end_stage[component]):
         row = player.stages[stage]
-        if n > 1 and holds(row[0], view):
-            suit = longest_if_used(view, row)
+        if n > 1 and holds(row[TRIGGER], view, s):
             best = WORST
             kept = 0
             for i in range(n):
                 move = moves[np.uint64(i)]
-                value = score(view, n_arms, hand, table, suit, move, row)
-                kept, best = keep(moves, kept, best, move, value)
+                arm = np.int64(move > 0xFF)
+                a = after_tile(view, s, row, (move >> 8 * arm) - 1, arm)
+                kept, best = keep(moves, kept, best, move, score(view, s, a, row, False))
+            n = kept
+    return n
+
+
+@part
+def narrow_cross(view, player, component, s, moves, n):
+    """Keep the moves on up to four arms that survive a ladder's stages."""
+    for stage in range(player.first_stage[component], player.end_stage[component]):
+        row = player.stages[stage]
+        if n > 1 and holds(row[TRIGGER], view, s):
+            best = WORST
+            kept = 0
+            for i in range(n):
+                move = moves[np.uint64(i)]
+                a = after_move(view, s, row, move)
+                kept, best = keep(moves, kept, best, move, score(view, s, a, row, True))
             n = kept
     return n
 
 
 @inlined
-def narrow(view, n_arms, player, component, moves):
-    """List the legal moves that survive the stages of a ladder; return how many."""
+def narrow(view, player, component, moves):
+    """List the legal moves on two arms that survive the stages of a ladder; return how many."""
     first = player.first_stage[component]
-    end = player.end_stage[component]
     row = player.stages[first]
-    if first == end or not holds(row[0], view):
-        n = list_moves(view, n_arms, moves)
-    else:
-        hand = np.int64(view.hand)
-        table = np.int64(view.table)
-        suit = longest_if_used(view, row)
-        best = WORST
-        n = 0
-        for arm in range(n_arms):
-            legal = view.legal[np.uint64(arm)]
-            while legal:
-                move = (lowest(legal) + 1) << (8 * arm)
-                legal &= legal - np.uint32(1)
-                value = score(view, n_arms, hand, table, suit, move, row)
-                n, best = keep(moves, n, best, move, value)
-    if first + 1 < end:
-        n = narrow_further(view, n_arms, player, first + 1, end, moves, n)
+    s = survey(view, player.needs[component])
+    if first == player.end_stage[component] or row[TRIGGER] != ALWAYS:
+        n = list_moves(view, 2, moves)
+        return narrow_line(view, player, component, s, first, moves, n)
+    n = narrow_stage(view, s, row, moves)
+    if first + 1 < player.end_stage[component]:
+        n = narrow_line(view, player, component, s, first + 1, moves, n)
     return n
 
 
@@ -131,7 +143,7 @@ def choose(view, player, desk):
         if move == byte << 8 * arm and byte < 32 and view.legal[arm] << 1 >> byte & 1:
             return move
         return complain(desk, move, list_moves(view, 2, desk.moves))
-    n = narrow(view, 2, player, component, desk.moves)
+    n = narrow(view, player, component, desk.moves)
     return desk.moves[np.uint64(below(view.word, n))]
 
 
@@ -145,6 +157,6 @@ def choose_listed(view, player, desk, n):
             if desk.moves[i] == move:
                 return move
         return complain(desk, move, n)
-    first = player.first_stage[component]
-    n = narrow_further(view, 4, player, first, player.end_stage[component], desk.moves, n)
+    s = survey(view, player.needs[component])
+    n = narrow_cross(view, player, component, s, desk.moves, n)
     return desk.moves[np.uint64(below(view.word, n))]

@@ -48,6 +48,7 @@ PLAYER = np.dtype(
         ("threshold", "u8", (MAX_PARTS,)),
         ("address", "i8", (MAX_PARTS,)),
         ("asks_words", "i4", (MAX_PARTS,)),
+        ("needs", "i4", (MAX_PARTS,)),
         ("first_stage", "i4", (MAX_PARTS,)),
         ("end_stage", "i4", (MAX_PARTS,)),
         ("params", "f8", (MAX_PARTS, N_PARAMS)),
@@ -56,7 +57,8 @@ PLAYER = np.dtype(
     align=True,
 )
 """One policy. random is 1 for the random legal policy alone; the other fields but stages are by
-part. A part is a function's address, or (address 0) the stages first_stage to end_stage - 1."""
+part. A part is a function's address, or (address 0) the stages first_stage to end_stage - 1, and
+needs is the mask of the features that they look at."""
 
 MAX_MOVES = 128
 WORD_GROUP = 32

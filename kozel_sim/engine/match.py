@@ -14,7 +14,7 @@ from kozel_sim.engine.layout import (
     LOG_ROUND,
     OK,
 )
-from kozel_sim.engine.line import FAULT, FISH, play_round
+from kozel_sim.engine.line import FAULT, FISH, SIX_CLOSED, play_round
 from kozel_sim.engine.luck import below, deal, is_redealt, run_word, write_bazaar
 from kozel_sim.engine.settle import hand_points, keep_score, restore_score, result, settle
 from kozel_sim.opening import LEAD_ORDER
@@ -110,6 +110,8 @@ def start_match(rules, view, out):
     view.target = rules.target
     view.open_at = rules.open_at
     view.credit = rules.ledger == CREDIT
+    view.four_way = rules.spinner
+    view.six_closed = rules.fish_def == SIX_CLOSED
     view.pot = 0
     for side in range(4):
         view.accounts[side] = 0

@@ -11,18 +11,16 @@ import numpy as np
 
 from kozel_sim import _jit
 from kozel_sim.decision import Function, Ladder, Policy, Stage
+from kozel_sim.engine.features import NEEDS_OF_TRIGGER, weigh
 from kozel_sim.engine.layout import (
-    FEATURE_INDEX,
     MAX_PARTS,
     MAX_STAGES,
     PLAYER,
-    TILE_SCORES,
     TRIGGER,
     TRIGGER_INDEX,
     USED,
-    WEIGHTS,
 )
-from kozel_sim.tiles import DOUBLES, N_TILES, PIPS
+from kozel_sim.features import FEATURES
 from kozel_sim.view import VIEW
 
 CHOOSE = numba.uint32(numba.from_dtype(VIEW))
@@ -57,26 +55,26 @@ def encode_players(policies: Sequence[Policy]) -> np.ndarray:
                 if stages + len(part.stages) > MAX_STAGES:
                     raise ValueError(f"policy {policy.name} has more than {MAX_STAGES} stages")
                 for stage in part.stages:
-                    _encode_stage(stage, player["stages"][stages])
+                    player["needs"][i] |= _encode_stage(stage, player["stages"][stages])
                     stages += 1
             player["end_stage"][i] = stages
     return players
 
 
-def _encode_stage(stage: Stage, row: np.ndarray) -> None:
+def _encode_stage(stage: Stage, row: np.ndarray) -> int:
+    """Write a stage's row; return the mask of the features to survey."""
     row[TRIGGER] = TRIGGER_INDEX[stage.trigger]
-    for name, weight in stage.weights.items():
-        row[USED] |= 1 << FEATURE_INDEX[name]
-        row[WEIGHTS + FEATURE_INDEX[name]] = weight
-    for tile in range(N_TILES):
-        alone = stage.weights.get("pips", 0) * PIPS[tile]
-        alone += stage.weights.get("double", 0) * (DOUBLES >> tile & 1)
-        row[TILE_SCORES + 1 + tile] = alone
+    weigh(row, {name: w for name, w in stage.weights.items() if not FEATURES[name].same})
+    return int(row[USED]) | NEEDS_OF_TRIGGER.get(stage.trigger, 0)
 
 
 def looks_at_history(policies: Sequence[Policy]) -> bool:
     """Tell whether a policy may look at what happened earlier in the round."""
-    return any(isinstance(part, Function) for policy in policies for _, part in policy.parts)
+    return any(
+        isinstance(part, Function) or part.history
+        for policy in policies
+        for _, part in policy.parts
+    )
 
 
 @cache
