@@ -218,7 +218,7 @@ def after_tile(view, s, row, tile, arm):
     if used & SUITS:
         match = np.int64(end == s.suit) + np.int64(kept == s.suit)
         cover = np.int64(covered == s.suit) & ~led
-    if used & VOIDS:
+    if s.voids:
         voids = voids_at(s, end) + voids_at(s, kept)
     if used & LONE:
         unseen = s.unseen & has_value(covered)
@@ -292,7 +292,10 @@ def end_of_arm(view, s, arm, byte, first):
 
 @inlined
 def score(view, s, a, row, whole):
-    """Return a move's weighted features, in thousandths; the REST of them only if whole."""
+    """Return a move's weighted features, in thousandths.
+
+    Unless whole, without those that engine.players weighs otherwise or that are the same anyway.
+    """
     used = row[USED]
     left = s.hand & ~a.tiles
     single = np.int64(a.shown & (a.shown - 1) == 0) & np.int64(a.shown != 0)
@@ -300,19 +303,21 @@ def score(view, s, a, row, whole):
     if used & SUITS:
         lost = popcount(s.ones & a.values)
         total += row[WEIGHTS + RANGE] * (s.n_values - lost)
-        total += row[WEIGHTS + LAST_OF_SUIT] * lost
+        if whole:
+            total += row[WEIGHTS + LAST_OF_SUIT] * lost
         total += row[WEIGHTS + LONGEST] * (s.longest - np.int64(s.top & ~a.values == 0))
         total += row[WEIGHTS + MATCH] * a.match + row[WEIGHTS + COVER] * a.cover
     total += row[WEIGHTS + BLOCK] * single
     total += row[WEIGHTS + LOCK] * popcount(left & a.fits)
     if used & ~QUICK:
         total += row[WEIGHTS + UNSEEN] * popcount(s.unseen & a.fits)
-        if used & VOIDS:
+        if s.voids:
             total += row[WEIGHTS + NEXT_VOID] * (a.voids & 0xFF)
             total += row[WEIGHTS + NEXT_TELL] * (a.voids >> 8 & 0xFF)
             total += row[WEIGHTS + PARTNER_VOID] * (a.voids >> 16 & 0xFF)
             total += row[WEIGHTS + FEWEST_VOID] * (a.voids >> 24)
-        total += row[WEIGHTS + STRAND_DOUBLE] * a.strand - row[WEIGHTS + HOLD_LAST] * a.hold
+        if a.strand | a.hold:
+            total += row[WEIGHTS + STRAND_DOUBLE] * a.strand - row[WEIGHTS + HOLD_LAST] * a.hold
         if used & FISH:
             out_there = a.fits & ~s.table & ~a.tiles
             if out_there & ~np.int64(DOUBLES) == 0:
@@ -430,7 +435,7 @@ def feature_of(name):
 def weigh(row, weights):
     """Write weights into a stage's row."""
     for name, weight in weights.items():
-        row[USED] |= 1 << FEATURE_INDEX[name]
+        row[USED] |= (weight != 0) << FEATURE_INDEX[name]
         row[WEIGHTS + FEATURE_INDEX[name]] = weight
     for tile in range(N_TILES):
         alone = weights.get("pips", 0) * PIPS[tile] + weights.get("double", 0) * (tile < 7)

@@ -64,7 +64,10 @@ def encode_players(policies: Sequence[Policy]) -> np.ndarray:
 def _encode_stage(stage: Stage, row: np.ndarray) -> int:
     """Write a stage's row; return the mask of the features to survey."""
     row[TRIGGER] = TRIGGER_INDEX[stage.trigger]
-    weigh(row, {name: w for name, w in stage.weights.items() if not FEATURES[name].same})
+    weights = {name: w for name, w in stage.weights.items() if not FEATURES[name].same}
+    # A value that is lost is one less in range: to count it once is faster.
+    weights["range"] = weights.get("range", 0) - weights.pop("last_of_suit", 0)
+    weigh(row, weights)
     return int(row[USED]) | NEEDS_OF_TRIGGER.get(stage.trigger, 0)
 
 
