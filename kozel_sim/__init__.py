@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kozel_sim.decision import IllegalMoveError, Policy
+    from kozel_sim.duels import compare, duel
     from kozel_sim.moves import legal_moves
     from kozel_sim.opening import first_leader, needs_redeal
     from kozel_sim.playing import check_record, play
-    from kozel_sim.policies import get_policy, list_policies, load_code, policy
+    from kozel_sim.policies import get_policy, ladder, list_policies, load_code, policy
     from kozel_sim.presets import PRESETS
     from kozel_sim.record import Record
     from kozel_sim.rules import RuleSet
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "decision": ["IllegalMoveError", "Policy"],
+    "duels": ["compare", "duel"],
     "moves": ["legal_moves"],
     "opening": ["first_leader", "needs_redeal"],
     "playing": ["check_record", "play"],
-    "policies": ["get_policy", "list_policies", "load_code", "policy"],
+    "policies": ["get_policy", "ladder", "list_policies", "load_code", "policy"],
     "record": ["Record"],
     "presets": ["PRESETS"],
     "rules": ["RuleSet"],
@@ -71,10 +73,13 @@ __all__ = [
     "Run",
     "bank_shares",
     "check_record",
+    "compare",
+    "duel",
     "elo_change",
     "first_leader",
     "get_policy",
     "hand_points",
+    "ladder",
     "legal_moves",
     "list_policies",
     "load_code",

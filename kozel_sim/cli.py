@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim.printing import LEADERBOARD, SWEEP, report, show, write_text
+from kozel_sim.printing import DUELS, LEADERBOARD, SWEEP, report, show, write_text
 
 if TYPE_CHECKING:
     from kozel_sim.rules import RuleSet
@@ -70,16 +70,19 @@ def run(
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Play an experiment's file, print its leaderboard, write the run to results/NAME."""
+    """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
+    from kozel_sim.duels import Duels
     from kozel_sim.experiment import load_experiment
     from kozel_sim.tournaments import Tournament
 
     loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
-    planned = Tournament.of(loaded)
     folder = out or Path("results") / loaded.name
-    report(planned, LEADERBOARD, folder, workers or cores(), json_, quiet)
+    if loaded.duels:
+        report(Duels.of(loaded), DUELS, folder, workers or cores(), json_, quiet)
+    else:
+        report(Tournament.of(loaded), LEADERBOARD, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -153,7 +156,10 @@ def sweep(
     }
     given = {key: value for key, value in given.items() if value is not None}
     if experiment is not None:
-        plan = load_experiment(experiment).change(**given)
+        plan = load_experiment(experiment)
+        if plan.duels:
+            raise ValueError(f"{experiment} lists duels; play it with kozel run")
+        plan = plan.change(**given)
     else:
         start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": list_policies()}
@@ -233,7 +239,7 @@ def show_rules(
 @app.command(name="policies")
 def show_policies(code: Code = None, json_: Json = False) -> None:
     """List the policies."""
-    from kozel_sim.features import FEATURES
+    from kozel_sim.features import FEATURES, TRIGGERS
     from kozel_sim.policies import policy_table
 
     read_code(code)
@@ -245,6 +251,14 @@ def show_policies(code: Code = None, json_: Json = False) -> None:
             "parameters": features,
             "source": "",
             "doc": "the move with the highest weighted sum of features",
+        }
+    )
+    rows.append(
+        {
+            "name": "prefer:...",
+            "parameters": ", ".join(f"{trigger}?" for trigger in TRIGGERS if trigger != "always"),
+            "source": "",
+            "doc": "a ladder: [trigger?]feature>..., each stage breaks the ties of those before it",
         }
     )
     rows.append(

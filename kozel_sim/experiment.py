@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from kozel_sim.policies import load_code
+from kozel_sim.policies import ladder, load_code
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 
@@ -30,6 +30,10 @@ class Experiment(BaseModel):
         Numbers of players; each preset is played by those that it allows.
     policies : list of str
         Specs; each set of them that fills a table plays.
+    duels : list of (str, str)
+        Instead of policies: pairs of specs, each of which plays a duel.
+    ladders : dict of str to str
+        Ladders by name, as the stages of a ``prefer:`` spec.
     knobs : dict
         Knobs to change in every preset.
     variants : list of dict
@@ -45,10 +49,18 @@ class Experiment(BaseModel):
     deals: int = Field(ge=1, strict=True)
     rules: list[str] = Field(min_length=1)
     players: list[int] = Field(default=[4], min_length=1)
-    policies: list[str] = Field(min_length=2)
+    policies: list[str] = []
+    duels: list[tuple[str, str]] = []
+    ladders: dict[str, str] = {}
     knobs: dict[str, Any] = {}
     variants: list[dict[str, Any]] = []
     code: list[str] = []
+
+    @model_validator(mode="after")
+    def _plays_something(self) -> Experiment:
+        if bool(self.policies) == bool(self.duels) or len(self.policies) == 1:
+            raise ValueError("it must list either two or more policies, or duels")
+        return self
 
     @classmethod
     def read(cls, values: dict[str, Any], where: str) -> Experiment:
@@ -91,7 +103,7 @@ class Experiment(BaseModel):
 
 
 def load_experiment(path: str | Path) -> Experiment:
-    """Read an experiment's file, and run the policy files that it names.
+    """Read an experiment's file; register its ladders, and run the policy files that it names.
 
     Raises
     ------
@@ -108,6 +120,8 @@ def load_experiment(path: str | Path) -> Experiment:
     experiment = Experiment.read(data, str(path))
     for file in experiment.code:
         load_code(path.parent / file)
+    for name, stages in experiment.ladders.items():
+        ladder(name, stages)
     return experiment
 
 

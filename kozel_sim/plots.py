@@ -174,6 +174,87 @@ def forests(effects: pd.DataFrame) -> Figure:
     return figure
 
 
+DIFFERENCES = {
+    "points_per_round": "points per round",
+    "points_per_match": "points per match",
+    "goat_rate": "goat rate, percentage points",
+}
+
+
+def duels(
+    comparisons: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    metric: str = "points_per_round",
+    preset: str | None = None,
+    players: int | None = None,
+) -> Axes:
+    """Plot how the first policy of each duel differs from the second, with intervals.
+
+    Parameters
+    ----------
+    comparisons : DataFrame
+        ``kozel_sim.compare(frame)``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    metric : {"points_per_round", "points_per_match", "goat_rate"}
+        What to compare.
+    preset : str, optional
+        Which preset; needed when there are several.
+    players : int, optional
+        Which number of players; needed when there are several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no such part, or several and none is named.
+    """
+    rows = _one(_one(comparisons, "preset", preset), "players", players)
+    rows = _one(rows, "metric", metric).iloc[::-1]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
+    scale = 100 if metric == "goat_rate" else 1
+    middle = scale * rows["difference"]
+    ends = [middle - scale * rows["ci_low"], scale * rows["ci_high"] - middle]
+    errors = [end.where(np.isfinite(end)) for end in ends]
+    height = range(len(rows))
+    ax.axvline(0, color="0.4", linewidth=1)
+    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
+    names = [f"{row.policy} v {row.against}" for row in rows.itertuples()]
+    ax.set_yticks(list(height), [_wrapped(name, 44) for name in names])
+    ax.set_ylim(-0.6, len(rows) - 0.4)
+    level = rows["level"].iloc[0]
+    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({100 * level:g}% interval)")
+    ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
+    _plain(ax)
+    return ax
+
+
+def all_duels(comparisons: pd.DataFrame) -> Figure:
+    """Return a new figure: points per round and goat rate of all duels, a row per rule set."""
+    parts = comparisons[["preset", "players"]].drop_duplicates().to_numpy().tolist()
+    metrics = ("points_per_round", "goat_rate")
+    tallest = max(comparisons.groupby(["preset", "players"], observed=True)["duel"].nunique())
+    figure, axes = plt.subplots(
+        len(parts),
+        len(metrics),
+        figsize=(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest)),
+        layout="constrained",
+        squeeze=False,
+    )
+    for line, (preset, players) in zip(axes, parts, strict=True):
+        for ax, metric in zip(line, metrics, strict=True):
+            duels(comparisons, ax, metric=metric, preset=preset, players=players)
+            if ax is not line[0]:
+                ax.set_yticklabels([])
+    return figure
+
+
 def _plain(ax: Axes) -> None:
     """Take away the lines that carry nothing."""
     ax.grid(axis="x", alpha=0.3)
@@ -183,9 +264,9 @@ def _plain(ax: Axes) -> None:
 
 
 def _wrapped(name: str, width: int = 26) -> str:
-    """Break a long policy spec over lines, at its commas and pluses."""
+    """Break a long policy spec over lines, at its commas, pluses and arrows."""
     lines = [""]
-    for word in re.findall(r"[^,+]+[,+]?", name):
+    for word in re.findall(r"[^,+>]+[,+>]?", name):
         if lines[-1] and len(lines[-1] + word) > width:
             lines.append("")
         lines[-1] += word

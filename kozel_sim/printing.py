@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kozel_sim.duels import Duels
     from kozel_sim.rules import RuleSet
     from kozel_sim.simulation import Progress
     from kozel_sim.store import Run
@@ -23,15 +24,20 @@ if TYPE_CHECKING:
 class Face:
     """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
 
-    show: Callable[[Run, Tournament], None]
+    show: Callable[[Run, Any], None]
     data: Callable[[Run], dict[str, Any]]
     write: Callable[[Run, Path], None]
 
 
 def report(
-    planned: Tournament, face: Face, folder: Path | None, workers: int, json_: bool, quiet: bool
+    planned: Tournament | Duels,
+    face: Face,
+    folder: Path | None,
+    workers: int,
+    json_: bool,
+    quiet: bool,
 ) -> None:
-    """Play a tournament unless its folder holds it already; print and write it."""
+    """Play what is planned unless its folder holds it already; print and write it."""
     from kozel_sim.store import load_run, prepare_folder
 
     if folder is not None and prepare_folder(folder, planned.manifest()):
@@ -259,6 +265,59 @@ def spread(values: tuple[float, ...], scale: float, digits: int) -> str:
 
 
 SWEEP = Face(print_sweep, sweep_data, write_sweep)
+
+
+# ---------------------------------------------------------------------- duels
+
+
+def duel_data(played: Run) -> dict[str, Any]:
+    """Return the duels' comparisons as JSON values."""
+    from kozel_sim.duels import compare
+
+    return {"duels": records(compare(played.frame))}
+
+
+def write_duels(played: Run, folder: Path) -> None:
+    """Write the duels' comparisons (CSV) and their plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+    from kozel_sim.duels import compare
+
+    found = compare(played.frame)
+    found.to_csv(folder / "duels.csv", index=False)
+    plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
+
+
+def print_duels(played: Run, planned: Duels) -> None:
+    """Print how the first policy of each duel differs from the second."""
+    from rich.table import Table
+
+    from kozel_sim.duels import compare
+
+    found = compare(played.frame)
+    for rules in planned.rules:
+        here = found[(found["preset"] == rules.name) & (found["players"] == rules.players)]
+        how = f"{100 * here['level'].iloc[0]:g}% intervals, paired and clustered by deal"
+        title = f"{rules.name}, {rules.players} players: first policy less the second ({how})"
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for heading in ("policy", "against"):
+            table.add_column(heading, overflow="fold")
+        for heading in ("points per round", "points per match", "goat rate"):
+            table.add_column(heading, justify="right")
+        for _, rows in here.groupby("duel", observed=True, sort=False):
+            cells = [
+                spread((row["difference"], row["ci_low"], row["ci_high"]), *scale)
+                for row, scale in zip(records(rows), ((1, 3), (1, 2), (100, 2)), strict=True)
+            ]
+            first = rows.iloc[0]
+            table.add_row(str(first["policy"]), str(first["against"]), *cells)
+        console().print(table)
+    print("Points are written on the holder unless the rules credit them to the winner.")
+
+
+DUELS = Face(print_duels, duel_data, write_duels)
 
 
 # ---------------------------------------------------------------------- pieces

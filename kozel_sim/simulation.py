@@ -17,7 +17,7 @@ from kozel_sim import reference
 from kozel_sim.decision import Function, Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.fingerprint import fingerprint
-from kozel_sim.policies import read_policies
+from kozel_sim.policies import read_policies, write_ladder
 from kozel_sim.provenance import machine, source_hash, versions
 from kozel_sim.record import Record
 from kozel_sim.rng import STREAM_VERSION
@@ -316,14 +316,16 @@ def describe_run(
 
 
 def _describe_policy(policy: Policy) -> dict[str, Any]:
-    functions = [part for _, part in policy.parts if isinstance(part, Function)]
-    if not functions:
-        return {"name": policy.name}
-    return {
-        "name": policy.name,
-        "source": [f.source for f in functions],
-        "fingerprint": [fingerprint(f.choose_code) for f in functions],
-    }
+    parts = [part for _, part in policy.parts]
+    functions = [part for part in parts if isinstance(part, Function)]
+    ladders = [write_ladder(part) for part in parts if not isinstance(part, Function)]
+    found: dict[str, Any] = {"name": policy.name}
+    if ladders:
+        found["ladders"] = ladders
+    if functions:
+        found["source"] = [f.source for f in functions]
+        found["fingerprint"] = [fingerprint(f.choose_code) for f in functions]
+    return found
 
 
 def need_positive(what: str, value: int) -> None:

@@ -162,6 +162,21 @@ def clustered_difference(
     return Estimate(difference, error, difference - half, difference + half, level, n, _PAIRED)
 
 
+def p_value(found: Estimate) -> float:
+    """Return the two-sided p-value of an estimate being 0, by Student's t; 1 where it is 0.
+
+    Examples
+    --------
+    >>> round(p_value(clustered_mean([1, -1, 2, 0, 1], [1, 1, 1, 1, 1])), 3)
+    0.305
+    """
+    if found.estimate == 0 or found.n_deals < 2:
+        return 1.0
+    if found.std_error == 0:
+        return 0.0
+    return float(2 * special.stdtr(found.n_deals - 1, -abs(found.estimate / found.std_error)))
+
+
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
@@ -256,14 +271,14 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
     rows = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         matches = part[part["seat"] == 0]
-        goats = _by_deal(part, part["goat"])
-        per_deal = _by_deal(matches, np.ones(len(matches)))
-        rounds = _by_deal(matches, matches["rounds"])
+        goats = by_deal(part, part["goat"])
+        per_deal = by_deal(matches, np.ones(len(matches)))
+        rounds = by_deal(matches, matches["rounds"])
         metrics = {
             "goats_per_match": clustered_mean(goats, per_deal, level),
-            "goat_rate": clustered_mean(goats, _by_deal(part, np.ones(len(part))), level),
+            "goat_rate": clustered_mean(goats, by_deal(part, np.ones(len(part))), level),
             "fish_rate": clustered_mean(
-                _by_deal(matches, matches["fish_rounds"]), rounds, level, rate=True
+                by_deal(matches, matches["fish_rounds"]), rounds, level, rate=True
             ),
             "rounds": clustered_mean(rounds, per_deal, level),
             "capped_rate": _mean(matches, "capped", level, rate=True),
@@ -276,11 +291,11 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
 
 def _mean(rows: pd.DataFrame, column: str, level: float, rate: bool = False) -> Estimate:
     return clustered_mean(
-        _by_deal(rows, rows[column]), _by_deal(rows, np.ones(len(rows))), level, rate
+        by_deal(rows, rows[column]), by_deal(rows, np.ones(len(rows))), level, rate
     )
 
 
-def _by_deal(rows: pd.DataFrame, values: npt.ArrayLike | pd.Series[float]) -> Floats:
+def by_deal(rows: pd.DataFrame, values: npt.ArrayLike | pd.Series[float]) -> Floats:
     """Sum values by deal, in the order in which deals appear."""
     codes, deals = pd.factorize(rows["deal"].to_numpy())
     return np.bincount(codes, np.asarray(values, float), len(deals)).astype(np.float64)

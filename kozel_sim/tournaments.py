@@ -112,7 +112,7 @@ class Tournament:
             matches = new_matches(deals, players)
             play_all(rules, self.policies, matches, self.seed, engine, workers, chunk, progress)
             frames.append(frame_of(rules, self.policies, matches, seating))
-        frame = _stack(frames)
+        frame = stack_frames(frames)
         manifest = make_manifest(
             name=self.name,
             design=DESIGN,
@@ -127,7 +127,7 @@ class Tournament:
         return Run(frame, manifest)
 
 
-def _stack(frames: list[pd.DataFrame]) -> pd.DataFrame:
+def stack_frames(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Put frames below each other; their categories are joined, not lost."""
     presets = list(dict.fromkeys(name for f in frames for name in f["preset"].cat.categories))
     for frame in frames:

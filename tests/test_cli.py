@@ -254,9 +254,9 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
     source = "from kozel_sim import policy\n@policy(a=1.5)\ndef mine(view):\n    return 0\n"
     _, out, _ = kozel("policies", "--code", file("mine.py", source), "--json")
     rows = strict_json(out)
-    assert [row["name"] for row in rows] == [*list_policies(), "weights:...", "mix:..."]
+    assert [row["name"] for row in rows] == [*list_policies(), "weights:...", "prefer:...", "mix:..."]
     assert rows[-3]["parameters"] == "a=1.5"
-    assert rows[-2]["parameters"].split(", ") == list(FEATURES)
+    assert rows[-3]["parameters"].split(", ") == list(FEATURES)
     assert "mix:..." in kozel("policies")[1]
 
 

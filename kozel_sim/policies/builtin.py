@@ -1,39 +1,65 @@
-"""The built-in policies: ladders, as data.
+"""The built-in policies: ladders, as the text of a ``prefer:`` spec.
 
-Tips T1-T7 are the seven strategy tips on the rules page of an online Kozel room; each is used alone
-here, with a random legal move where it does not apply.
+Tips T1-T7 are the seven strategy tips on the rules page of an online Kozel room. Where a tip does
+not apply, all legal moves are equal to it: alone it then plays at random, and in a longer ladder
+the next stage decides. Tip T5, the tell of a player who switches ends, changes beliefs only.
 """
 
 from __future__ import annotations
 
-from kozel_sim.decision import THOUSAND, Ladder, Stage
-
-
-def _stage(trigger: str, **weights: int) -> Stage:
-    return Stage(trigger, {name: weight * THOUSAND for name, weight in weights.items()})
-
-
-BUILTIN: dict[str, tuple[Ladder, str, str]] = {
-    "random": (Ladder(), "any legal move, all equally likely", "baseline"),
-    "dump_heavy": (
-        Ladder((_stage("always", pips=1),)),
-        "the tile with most pips",
-        "tip T6",
-    ),
+BUILTIN: dict[str, tuple[str, str, str]] = {
+    "random": ("", "any legal move, all equally likely", "baseline"),
+    "dump_heavy": ("pips", "the tile with most pips", "tip T6"),
     "dump_doubles": (
-        Ladder((_stage("legal_double", double=1), _stage("legal_double", pips=1))),
+        "legal_double?double > legal_double?pips",
         "a double when one is legal, the highest first; else random",
         "tip T3",
     ),
     "keep_range": (
-        Ladder((_stage("even_hand", range=1), _stage("even_hand", longest=-1))),
+        "even_hand?range > even_hand?-longest",
         "with an even hand, keep many different values, then no long suit; else random",
         "tip T1",
     ),
     "block_ends": (
-        Ladder((_stage("long_suit", match=1),)),
-        "with a long suit, make the ends show it; else random",
+        "long_suit?match > long_suit?-cover",
+        "with a long suit, make the ends show it and do not cover it; else random",
         "tip T2",
     ),
+    "strand_double": (
+        "strand_double",
+        "with the last tile but the double of a suit, cover its last end; else random",
+        "tip T4",
+    ),
+    "hold_last": (
+        "hold_last",
+        "keep the tiles of an end where nobody else can lay; else random",
+        "tip T7",
+    ),
+    "seven_tips": (
+        "hold_last > strand_double > block_ends > keep_range > dump_doubles > dump_heavy",
+        "all tips in the order T7, T4, T2, T1, T3, T6",
+        "tips T1-T4, T6, T7",
+    ),
+    "tell_reader": (
+        "next_void=1,next_tell=0.65 > pips",
+        "ends that the next seat lacks, or left by switching (0.65 of a known one); then pips",
+        "tip T5",
+    ),
+    "few_answers": (
+        "-unseen > pips",
+        "ends that few unseen tiles fit; then the tile with most pips",
+        "hand-made",
+    ),
+    "allround": (
+        "hold_last > pips=1,double=3,range=2,lock=1.5,unseen=-0.5,next_void=2,goes_out=50",
+        "keep what nobody else can lay; then a weighted sum set by hand",
+        "hand-made",
+    ),
+    "pair_allround": (
+        "hold_last > pips=1,double=3,range=2,lock=1.5,unseen=-0.5,next_void=2,partner_void=-2,"
+        "goes_out=50",
+        "allround that spares the partner the ends that he lacks",
+        "hand-made",
+    ),
 }
-"""By name: the ladder, what it does, and where it comes from."""
+"""By name: the stages, what it does, and where it comes from."""

@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Any, overload
 
 from kozel_sim.decision import Function, Ladder, Policy
+from kozel_sim.features import FEATURES
 from kozel_sim.policies.builtin import BUILTIN
 from kozel_sim.policies.spec import (
     read_mix,
     read_pairs,
+    read_prefer,
     read_weights,
     split_specs,
     write_decimal,
 )
 from kozel_sim.view import N_PARAMS
 
-KEYWORDS = ("weights", "mix")
+KEYWORDS = ("weights", "prefer", "mix")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,18 @@ class _Entry:
     home: tuple[str, str, str] | None
 
 
-_registry: dict[str, _Entry] = {
-    name: _Entry(ladder, doc, source, {}, None) for name, (ladder, doc, source) in BUILTIN.items()
-}
+_registry: dict[str, _Entry] = {}
+
+
+def _ladder_of(name: str) -> Ladder | None:
+    """Return the ladder that a name is registered for, if it is one."""
+    entry = _registry.get(name)
+    return entry.part if entry and isinstance(entry.part, Ladder) else None
+
+
+for _name, (_text, _doc, _source) in BUILTIN.items():
+    _stages = read_prefer(_name, _text, _ladder_of)[1] if _text else Ladder()
+    _registry[_name] = _Entry(_stages, _doc, _source, {}, None)
 
 
 def list_policies() -> list[str]:
@@ -76,8 +87,8 @@ def get_policy(spec: str | Policy) -> Policy:
     ----------
     spec : str or Policy
         A registered name, with parameters like ``careful:alpha=0.5`` where it has some; weights of
-        features like ``weights:pips=1,double=3``; or a mixture like
-        ``mix:0.7*keep_range+0.3*random``. A Policy is returned as it is.
+        features like ``weights:pips=1,double=3``; stages like ``prefer:hold_last>-lock``; or a
+        mixture like ``mix:0.7*keep_range+0.3*random``. A Policy is returned as it is.
 
     Returns
     -------
@@ -100,13 +111,17 @@ def get_policy(spec: str | Policy) -> Policy:
     name, _, text = (word.strip() for word in spec.partition(":"))
     if name == "weights":
         return read_weights(spec, text)
+    if name == "prefer":
+        canonical, ladder = read_prefer(spec, text, _ladder_of)
+        doc = "a ladder: each stage breaks the ties of those before it"
+        return Policy(f"prefer:{canonical}", ((Fraction(1), ladder),), doc)
     if name == "mix":
         return _mixture(spec, text)
     entry = _registry.get(name)
     if entry is None:
         close = difflib.get_close_matches(name, _registry, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        known = ", ".join([*_registry, "weights:...", "mix:..."])
+        known = ", ".join([*_registry, "weights:...", "prefer:...", "mix:..."])
         raise ValueError(f"unknown policy {name!r}{hint}; choose from {known}")
     values = dict(entry.defaults)
     for key, number in (read_pairs(spec, text) if text else {}).items():
@@ -197,17 +212,58 @@ def policy(
     return register if function is None else register(function)
 
 
+def ladder(name: str, stages: str, doc: str = "") -> Policy:
+    """Register a ladder under a name: the stages of a ``prefer:`` spec, without code.
+
+    Parameters
+    ----------
+    name : str
+        The name; a ladder registered before under it is replaced.
+    stages : str
+        What to prefer, the most important first: ``"hold_last > long_suit?match > pips"``.
+    doc : str, optional
+        One line: what it does and where it comes from; by default the stages.
+
+    Returns
+    -------
+    Policy
+        What ``get_policy(name)`` returns.
+
+    Raises
+    ------
+    ValueError
+        If the name is no plain word or is taken, or a stage cannot be read.
+
+    Examples
+    --------
+    >>> ladder("short_suits", "even_hand?range > -longest > pips").name
+    'short_suits'
+    """
+    text, stages_read = read_prefer(f"{name}: {stages}", stages, _ladder_of)
+    home = ("ladder", "", "")
+    _check_name(name, home)
+    _registry[name] = _Entry(stages_read, doc or f"prefers {text}", "user's ladder", {}, home)
+    return get_policy(name)
+
+
+def _check_name(name: str, home: tuple[str, str, str]) -> None:
+    """Raise ValueError if a name cannot be given to a policy from there."""
+    taken = _registry.get(name)
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
+        raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
+    if name in FEATURES and taken is None:
+        raise ValueError(f"{name!r} cannot name a policy: it is a feature's name")
+    if taken is not None and taken.home != home:
+        raise ValueError(f"the name {name!r} is taken by another policy; give it another one")
+
+
 def _register(
     function: Callable[..., int], name: str, words: bool, params: dict[str, float]
 ) -> Policy:
     path = Path(inspect.getsourcefile(function) or "").resolve()
     # A notebook's cell has no file; running it again replaces its policy.
     home = (function.__module__, function.__qualname__, str(path) if path.is_file() else "")
-    taken = _registry.get(name)
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
-        raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
-    if taken is not None and taken.home != home:
-        raise ValueError(f"the name {name!r} is taken by another policy; give it another one")
+    _check_name(name, home)
     if len(params) > N_PARAMS:
         raise ValueError(f"policy {name} has {len(params)} parameters; at most {N_PARAMS} are kept")
     if len(inspect.signature(function).parameters) != 1:

@@ -3,17 +3,19 @@
 ``random``                              a registered policy
 ``careful:alpha=0.5``                   a registered function with parameters
 ``weights:pips=1,double=3,lock=1.5``    a weighted sum of features
+``prefer:hold_last>long_suit?match>pips``   a ladder: each stage breaks the ties of those before it
 ``mix:0.7*keep_range+0.3*random``       a mixture, drawn anew for every decision
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from kozel_sim.decision import THOUSAND, Ladder, Policy, Stage
-from kozel_sim.features import FEATURES
+from kozel_sim.features import FEATURES, TRIGGERS
 
 
 def split_specs(text: str) -> list[str]:
@@ -81,6 +83,16 @@ def read_weights(spec: str, text: str) -> Policy:
     ValueError
         If a feature is unknown, or a weight is no number or finer than a thousandth.
     """
+    weights = _read_stage_weights(spec, text)
+    return Policy(
+        name=f"weights:{_write_stage_weights(weights)}",
+        parts=((Fraction(1), Ladder((Stage("always", weights),))),),
+        doc="the move with the highest weighted sum of features",
+    )
+
+
+def _read_stage_weights(spec: str, text: str) -> dict[str, int]:
+    """Read ``feature=number,feature=number`` into thousandths, in the order of FEATURES."""
     pairs = read_pairs(spec, text)
     weights: dict[str, int] = {}
     for name, number in pairs.items():
@@ -99,12 +111,95 @@ def read_weights(spec: str, text: str) -> Policy:
     weights = {name: weights[name] for name in FEATURES if weights.get(name)}
     if not weights:
         raise ValueError(f"policy {spec!r}: all weights are 0; that is the policy 'random'")
-    words = (f"{n}={write_decimal(Decimal(w) / THOUSAND)}" for n, w in weights.items())
-    return Policy(
-        name=f"weights:{','.join(words)}",
-        parts=((Fraction(1), Ladder((Stage("always", weights),))),),
-        doc="the move with the highest weighted sum of features",
+    return weights
+
+
+def _write_stage_weights(weights: dict[str, int]) -> str:
+    return ",".join(f"{n}={write_decimal(Decimal(w) / THOUSAND)}" for n, w in weights.items())
+
+
+def read_prefer(
+    spec: str, text: str, ladder_of: Callable[[str], Ladder | None]
+) -> tuple[str, Ladder]:
+    """Read the stages of a ``prefer:`` spec: its canonical text, and the ladder.
+
+    Stages are separated by ``>``. Each is a feature to be maximised (``pips``) or minimised
+    (``-lock``), or a weighted sum (``pips=1,double=3``), after a trigger if it has one
+    (``long_suit?match``); or the name of a ladder, whose stages stand for it.
+
+    Parameters
+    ----------
+    spec, text : str
+        The whole spec, for messages, and the stages.
+    ladder_of : callable
+        Returns the ladder of a registered name, None where there is none.
+
+    Raises
+    ------
+    ValueError
+        If a stage is empty, or a name in it is unknown; the message lists the choices.
+
+    Examples
+    --------
+    >>> read_prefer("", "-lock > long_suit? match=1,pips=0.1", {}.get)[0]
+    '-lock>long_suit?pips=0.1,match=1'
+    """
+    words: list[str] = []
+    stages: list[Stage] = []
+    for word in text.split(">"):
+        trigger, mark, rule = word.strip().rpartition("?")
+        trigger, rule = trigger.strip(), rule.strip()
+        named = None if mark or rule in FEATURES else ladder_of(rule)
+        if named is not None:
+            words.append(rule)
+            stages += named.stages
+            continue
+        if mark and trigger not in TRIGGERS:
+            known = ", ".join(TRIGGERS)
+            raise ValueError(f"policy {spec!r}: unknown trigger {trigger!r}; choose from {known}")
+        weights = _read_rule(spec, rule)
+        trigger = trigger if mark else "always"
+        stages.append(Stage(trigger, weights))
+        words.append(f"{trigger}?" * (trigger != "always") + _write_rule(weights))
+    return ">".join(words), Ladder(tuple(stages))
+
+
+def _read_rule(spec: str, rule: str) -> dict[str, int]:
+    """Read what a stage maximises."""
+    if "=" in rule:
+        return _read_stage_weights(spec, rule)
+    sign, name = (-1, rule[1:].strip()) if rule.startswith("-") else (1, rule)
+    if name not in FEATURES:
+        known = ", ".join(FEATURES)
+        raise ValueError(
+            f"policy {spec!r}: {name!r} is neither a feature nor a ladder; features: {known}"
+        )
+    return {name: sign * THOUSAND}
+
+
+def _write_rule(weights: dict[str, int]) -> str:
+    """Write what a stage maximises, as short as it can be."""
+    ((name, weight), *more) = weights.items()
+    if more or abs(weight) != THOUSAND:
+        return _write_stage_weights(weights)
+    return name if weight > 0 else f"-{name}"
+
+
+def write_ladder(ladder: Ladder) -> str:
+    """Return the spec of a ladder, stage by stage.
+
+    Examples
+    --------
+    >>> write_ladder(Ladder((Stage("long_suit", {"match": 1000}), Stage("always", {"pips": 1500}))))
+    'prefer:long_suit?match>pips=1.5'
+    """
+    if not ladder.stages:
+        return "random"
+    words = (
+        f"{stage.trigger}?" * (stage.trigger != "always") + _write_rule(stage.weights)
+        for stage in ladder.stages
     )
+    return "prefer:" + ">".join(words)
 
 
 def read_mix(spec: str, text: str) -> list[tuple[Fraction, str]]:
