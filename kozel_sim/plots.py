@@ -1,6 +1,7 @@
 """Plots of tidy frames: each takes an ``Axes`` or makes one, and returns it.
 
-A plot never resizes, tightens or shows the caller's figure.
+A plot never resizes, tightens or shows the caller's figure. A new figure is not kept open in
+pyplot: save it, or put it last in a notebook's cell (``leaderboard(summary).figure``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+
+from kozel_sim.stats import percent
 
 BLUE = "#0072B2"
 """Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
@@ -64,7 +67,7 @@ def leaderboard(
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
     rows = rows.sort_values("estimate", ascending=metric == "rating")
     if ax is None:
-        _, ax = plt.subplots(figsize=(7, 1.2 + 0.4 * len(rows)), layout="constrained")
+        ax = _figure(7, 1.2 + 0.4 * len(rows)).subplots()
     height = range(len(rows))
     # An interval without an end, as from a single deal, cannot be drawn.
     ends = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
@@ -78,7 +81,7 @@ def leaderboard(
     what = summary.columns[list(summary.columns).index("metric") - 1]
     ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows[what]])
     ax.set_ylim(-0.6, len(rows) - 0.4)
-    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({rows['level'].iloc[0]:.0%} interval)")
+    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
@@ -125,7 +128,7 @@ def forest(
     if rows.empty:
         raise ValueError(f"no rule set to compare with {baseline}")
     if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
+        ax = _figure(7.5, 1.2 + 0.35 * len(rows)).subplots()
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
     height = range(len(rows))
     middle = scale * rows["difference"]
@@ -147,9 +150,8 @@ def forest(
     ax.set_ylim(-0.6, len(rows) - 0.4)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
-    ax.set_xlabel(
-        f"{metric}{of}: difference from {baseline}{unit} ({rows['level'].iloc[0]:.0%} interval)"
-    )
+    level = percent(rows["level"].iloc[0])
+    ax.set_xlabel(f"{metric}{of}: difference from {baseline}{unit} ({level} interval)")
     ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
     _plain(ax)
     return ax
@@ -161,16 +163,18 @@ def forests(effects: pd.DataFrame) -> Figure:
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
     tallest = max(effects.groupby("players")["preset"].nunique())
-    figure, axes = plt.subplots(
-        len(sizes),
-        len(metrics),
-        figsize=(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest)),
-        layout="constrained",
-        squeeze=False,
-    )
+    figure = _figure(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest))
+    axes = figure.subplots(len(sizes), len(metrics), squeeze=False)
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             forest(effects, ax, metric=metric, players=players)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Return a new figure that pyplot has made (so a notebook can show it) and does not keep."""
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    plt.close(figure)
     return figure
 
 
@@ -210,20 +214,29 @@ def _one(summary: pd.DataFrame, column: str, value: str | int | None) -> pd.Data
 
 
 def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
-    """Return a new figure with a leaderboard for each preset and number of players."""
-    parts = summary[["preset", "players"]].drop_duplicates().to_numpy().tolist()
-    rows_each = max(summary.groupby(["preset", "players"], observed=True)["policy"].nunique())
+    """Return a new figure with a leaderboard for each preset and number of players.
+
+    Where a preset has no such metric, as some have no rating, its place says so.
+
+    Raises
+    ------
+    ValueError
+        If no preset has it.
+    """
+    _one(summary, "metric", metric)
+    parts = list(summary.groupby(["preset", "players"], observed=True, sort=False))
+    tallest = max(part["policy"].nunique() for _, part in parts)
     columns = min(2, len(parts))
     lines = -(-len(parts) // columns)
-    figure, axes = plt.subplots(
-        lines,
-        columns,
-        figsize=(7 * columns, lines * (1.2 + 0.4 * rows_each)),
-        layout="constrained",
-        squeeze=False,
-    )
+    figure = _figure(7 * columns, lines * (1.2 + 0.4 * tallest))
+    axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(parts) :]:
         ax.remove()
-    for ax, (preset, players) in zip(axes.flat, parts, strict=False):
-        leaderboard(summary, ax, metric=metric, preset=preset, players=players)
+    for ax, ((preset, players), part) in zip(axes.flat, parts, strict=False):
+        if metric in set(part["metric"]):
+            leaderboard(part, ax, metric=metric)
+        else:
+            ax.set_title(f"{preset}, {players} players", loc="left")
+            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
+            ax.set_axis_off()
     return figure
