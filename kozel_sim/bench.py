@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim.checks import need_memory, need_positive
 from kozel_sim.decision import Policy
+from kozel_sim.engine.layout import MATCH
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
-from kozel_sim.simulation import need_positive
 
 FIELDS = ("random", "weights:pips=1,double=3,range=2,block=0.5,lock=1.5")
 """Played against themselves unless the caller names policies."""
@@ -39,8 +40,9 @@ def measure(
         preset, players, policies, rounds_per_s, matches_per_s (medians over the repeats), and
         slowest and fastest (rounds per second).
     """
-    need_positive("matches", matches)
-    need_positive("repeats", repeats)
+    matches = need_positive("matches", matches)
+    repeats = need_positive("repeats", repeats)
+    need_memory(f"{matches:,} matches", matches * (MATCH.itemsize + 8))
     rows = []
     for field in fields or [[get_policy(spec)] for spec in FIELDS]:
         if len(field) not in (1, rules.players):

@@ -8,28 +8,49 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim.printing import DUELS, LEADERBOARD, SWEEP, report, show, write_text
+from kozel_sim.printing import (
+    DUELS,
+    LEADERBOARD,
+    SWEEP,
+    need_new_file,
+    report,
+    show,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from kozel_sim.rules import RuleSet
 
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def whole(text: str) -> int:
+    """Read a whole number; what is none is named in the complaint."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
+def number(*names: str, help: str) -> Any:
+    """Return an option that takes a whole number."""
+    return typer.Option(*names, parser=whole, metavar="N", help=help)
+
+
 Matches = Annotated[
     int | None,
-    typer.Option("-n", "--matches", help="Deals per table (each is played from every seat)."),
+    number("-n", "--matches", help="Deals per table (each is played from every seat)."),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Fixes all luck; drawn if not given.")]
-Workers = Annotated[int, typer.Option("-j", "--workers", help="Threads; results do not change.")]
+Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
+Workers = Annotated[int, number("-j", "--workers", help="Threads; results do not change.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write the run to.")]
 RulesOption = Annotated[str, typer.Option("--rules", help="Presets, separated by commas.")]
-Players = Annotated[int | None, typer.Option("--players", help="2, 3 or 4; by default 4.")]
+Players = Annotated[int | None, number("--players", help="2, 3 or 4; by default 4.")]
 Policies = Annotated[
     str | None, typer.Option("--policies", help="Policy specs, separated by commas.")
 ]
@@ -42,16 +63,31 @@ Code = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
+TEXT_BYTES = 1 << 15
+"""Memory that replay takes for a match (a long one, with four players, and room for joining)."""
+
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    asked = len(sys.argv) > 1
     try:
-        app()
+        code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
     except (ValueError, NotImplementedError, OSError) as error:
         fail(error)
+    except MemoryError as error:
+        fail(f"not enough memory ({error}); choose fewer matches")
+    except Exception as error:
+        # Click's complaints about the words, wherever typer keeps their class.
+        if not hasattr(error, "format_message"):
+            raise
+        said = error.format_message().rstrip(".")
+        context = getattr(error, "ctx", None)
+        more = f"; see {context.command_path} --help" if context else ""
+        fail(f"{said[:1].lower()}{said[1:]}{more}")
+    sys.exit(code if asked else 2)
 
 
-def fail(error: Exception) -> NoReturn:
+def fail(error: Exception | str) -> NoReturn:
     """Print an error in one line and exit with code 2."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
@@ -100,8 +136,8 @@ def tournament(
     quiet: Quiet = False,
 ) -> None:
     """Let policies play each other, every deal from every seat, and print the leaderboard."""
+    from kozel_sim.checks import read_seed
     from kozel_sim.policies import list_policies, read_policies
-    from kozel_sim.simulation import read_seed
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
@@ -138,9 +174,9 @@ def sweep(
 
     Differences are paired by deal, against the first rule set.
     """
+    from kozel_sim.checks import read_seed
     from kozel_sim.experiment import Experiment, load_experiment
     from kozel_sim.policies import list_policies, split_specs
-    from kozel_sim.simulation import read_seed
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
@@ -179,28 +215,34 @@ def replay(
     set_: Set = None,
     code: Code = None,
     seed: Seed = 1,
-    deal: Annotated[int, typer.Option("--deal", help="The first deal.")] = 0,
-    count: Annotated[int, typer.Option("--count", help="How many deals.")] = 1,
-    seating: Annotated[int, typer.Option("--seating", help="Who sits where; 0 as listed.")] = 0,
+    deal: Annotated[int, number("--deal", help="The first deal.")] = 0,
+    count: Annotated[int, number("--count", help="How many deals.")] = 1,
+    seating: Annotated[int, number("--seating", help="Who sits where; 0 as listed.")] = 0,
+    round_: Annotated[
+        int | None, number("--round", help="Only this round, from 0; as text.")
+    ] = None,
     format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
     engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
 ) -> None:
     """Play matches again and print their records."""
+    from kozel_sim.checks import need_memory, need_positive
     from kozel_sim.playing import play
-    from kozel_sim.simulation import need_positive
 
     if format_ not in ("json", "text"):
         raise ValueError(f"unknown format {format_!r}; choose from json, text")
+    if format_ == "json" and round_ is not None:
+        raise ValueError(f"--round {round_} is for text; a record in JSON holds all rounds")
     need_positive("count", count)
+    need_memory(f"{count:,} records", TEXT_BYTES * count)
+    need_new_file(out)
     read_code(code)
     (rule_set,) = read_rules(rules, players, set_, one=True)
     entrants = policies or ",".join(["random"] * rule_set.players)
-    records = [
-        play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
-        for i in range(count)
-    ]
-    texts = [r.to_json() if format_ == "json" else r.to_text() + "\n" for r in records]
+    texts = []
+    for i in range(count):
+        record = play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
+        texts.append(record.to_json() if format_ == "json" else record.to_text(round_) + "\n")
     write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
 
 
@@ -278,10 +320,8 @@ def bench(
     players: Players = None,
     policies: Policies = None,
     code: Code = None,
-    matches: Annotated[
-        int, typer.Option("-n", "--matches", help="Matches per measurement.")
-    ] = 20_000,
-    repeats: Annotated[int, typer.Option("--repeats", help="Measurements.")] = 5,
+    matches: Annotated[int, number("-n", "--matches", help="Matches per measurement.")] = 20_000,
+    repeats: Annotated[int, number("--repeats", help="Measurements.")] = 5,
     json_: Json = False,
 ) -> None:
     """Measure the engine: rounds and matches per second of CPU time on one core."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.checks import Engine, need_memory, need_positive, read_rules, read_seed
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import new_matches
 from kozel_sim.experiment import Experiment
@@ -23,14 +24,12 @@ from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
 from kozel_sim.simulation import (
     CHUNK,
-    Engine,
+    ROW_BYTES,
     Progress,
     describe_run,
     frame_of,
     make_manifest,
-    need_positive,
     play_all,
-    read_seed,
 )
 from kozel_sim.store import Run
 from kozel_sim.tournaments import stack_frames
@@ -87,6 +86,8 @@ class Duels:
                 raise ValueError(f"policy {first.name} cannot duel with itself")
             if titles.count(title) > 1:
                 raise ValueError(f"the duel {title} is listed twice")
+        rows = sum(duel_seats(rules).size for rules in self.rules) * len(self.pairs) * self.deals
+        need_memory(f"{self.matches:,} matches", ROW_BYTES * rows)
 
     @classmethod
     def of(cls, experiment: Experiment) -> Duels:
@@ -205,7 +206,7 @@ def duel(
     ['points_per_round', 'points_per_match', 'goat_rate']
     """
     several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
-    rule_sets = [RuleSet.preset(r, players) if isinstance(r, str) else r for r in several]
+    rule_sets = [read_rules(each, players) for each in several]
     pair = (get_policy(first), get_policy(second))
     planned = Duels("duel", rule_sets, [pair], deals, read_seed(seed))
     return planned.play(engine, workers, progress=progress)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kozel_sim import reference
+from kozel_sim.checks import Engine, need_engine, need_unsigned, read_seed, read_table
 from kozel_sim.decision import Policy
 from kozel_sim.engine import play as compiled
-from kozel_sim.policies import read_policies
 from kozel_sim.record import Record
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import seat_policies
-from kozel_sim.simulation import ENGINES, Engine, read_seed
 
 
 def play(
@@ -56,18 +55,11 @@ def play(
     >>> record.result.capped
     False
     """
-    entrants = read_policies(policies)
-    if isinstance(rules, str):
-        rules = RuleSet.preset(rules, len(entrants))
-    if len(entrants) != rules.players:
-        raise ValueError(
-            f"{rules.name} is played by {rules.players}, and {len(entrants)} policies are given"
-        )
-    if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
-    seated = seat_policies(list(entrants), seating)
+    rules, entrants = read_table(rules, policies)
+    need_engine(engine)
+    seated = seat_policies(entrants, seating)
     by = reference.play_match if engine == "reference" else compiled.play_match
-    return by(rules, seated, read_seed(seed), read_seed(deal, "deal"), seating)
+    return by(rules, seated, read_seed(seed), need_unsigned("deal", deal), int(seating))
 
 
 def check_record(record: Record) -> None:

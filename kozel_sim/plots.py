@@ -1,6 +1,7 @@
 """Plots of tidy frames: each takes an ``Axes`` or makes one, and returns it.
 
-A plot never resizes, tightens or shows the caller's figure.
+A plot never resizes, tightens or shows the caller's figure. A new figure is not kept open in
+pyplot: save it, or put it last in a notebook's cell (``leaderboard(summary).figure``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+
+from kozel_sim.stats import percent
 
 BLUE = "#0072B2"
 """Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
@@ -78,7 +81,7 @@ def leaderboard(
     what = summary.columns[list(summary.columns).index("metric") - 1]
     ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows[what]])
     ax.set_ylim(-0.6, len(rows) - 0.4)
-    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({rows['level'].iloc[0]:.0%} interval)")
+    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
@@ -147,9 +150,8 @@ def forest(
     ax.set_ylim(-0.6, len(rows) - 0.4)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
-    ax.set_xlabel(
-        f"{metric}{of}: difference from {baseline}{unit} ({rows['level'].iloc[0]:.0%} interval)"
-    )
+    level = percent(rows["level"].iloc[0])
+    ax.set_xlabel(f"{metric}{of}: difference from {baseline}{unit} ({level} interval)")
     ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
     _plain(ax)
     return ax
@@ -161,13 +163,8 @@ def forests(effects: pd.DataFrame) -> Figure:
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
     tallest = max(effects.groupby("players")["preset"].nunique())
-    figure, axes = plt.subplots(
-        len(sizes),
-        len(metrics),
-        figsize=(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest)),
-        layout="constrained",
-        squeeze=False,
-    )
+    figure = _figure(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest))
+    axes = figure.subplots(len(sizes), len(metrics), squeeze=False)
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             forest(effects, ax, metric=metric, players=players)
@@ -229,7 +226,7 @@ def duels(
     ax.set_yticks(list(height), [_wrapped(name, 44) for name in names])
     ax.set_ylim(-0.6, len(rows) - 0.4)
     level = rows["level"].iloc[0]
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({100 * level:g}% interval)")
+    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
     _plain(ax)
     return ax
@@ -240,18 +237,20 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     parts = comparisons[["preset", "players"]].drop_duplicates().to_numpy().tolist()
     metrics = ("points_per_round", "goat_rate")
     tallest = max(comparisons.groupby(["preset", "players"], observed=True)["duel"].nunique())
-    figure, axes = plt.subplots(
-        len(parts),
-        len(metrics),
-        figsize=(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest)),
-        layout="constrained",
-        squeeze=False,
-    )
+    figure = _figure(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest))
+    axes = figure.subplots(len(parts), len(metrics), squeeze=False)
     for line, (preset, players) in zip(axes, parts, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             duels(comparisons, ax, metric=metric, preset=preset, players=players)
             if ax is not line[0]:
                 ax.set_yticklabels([])
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Return a new figure that pyplot has made (so a notebook can show it) and does not keep."""
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    plt.close(figure)
     return figure
 
 
@@ -291,20 +290,29 @@ def _one(summary: pd.DataFrame, column: str, value: str | int | None) -> pd.Data
 
 
 def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
-    """Return a new figure with a leaderboard for each preset and number of players."""
-    parts = summary[["preset", "players"]].drop_duplicates().to_numpy().tolist()
-    rows_each = max(summary.groupby(["preset", "players"], observed=True)["policy"].nunique())
+    """Return a new figure with a leaderboard for each preset and number of players.
+
+    Where a preset has no such metric, as some have no rating, its place says so.
+
+    Raises
+    ------
+    ValueError
+        If no preset has it.
+    """
+    _one(summary, "metric", metric)
+    parts = list(summary.groupby(["preset", "players"], observed=True, sort=False))
+    tallest = max(part["policy"].nunique() for _, part in parts)
     columns = min(2, len(parts))
     lines = -(-len(parts) // columns)
-    figure, axes = plt.subplots(
-        lines,
-        columns,
-        figsize=(7 * columns, lines * (1.2 + 0.4 * rows_each)),
-        layout="constrained",
-        squeeze=False,
-    )
+    figure = _figure(7 * columns, lines * (1.2 + 0.4 * tallest))
+    axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(parts) :]:
         ax.remove()
-    for ax, (preset, players) in zip(axes.flat, parts, strict=False):
-        leaderboard(summary, ax, metric=metric, preset=preset, players=players)
+    for ax, ((preset, players), part) in zip(axes.flat, parts, strict=False):
+        if metric in set(part["metric"]):
+            leaderboard(part, ax, metric=metric)
+        else:
+            ax.set_title(f"{preset}, {players} players", loc="left")
+            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
+            ax.set_axis_off()
     return figure

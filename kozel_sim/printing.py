@@ -38,8 +38,10 @@ def report(
     quiet: bool,
 ) -> None:
     """Play what is planned unless its folder holds it already; print and write it."""
+    from kozel_sim.checks import need_positive
     from kozel_sim.store import load_run, prepare_folder
 
+    need_positive("workers", workers)
     if folder is not None and prepare_folder(folder, planned.manifest()):
         played = load_run(folder)
         note = f"{folder} holds this very run already; read, not played again"
@@ -103,8 +105,10 @@ def print_board(rules: RuleSet, summary: pd.DataFrame, of_preset: pd.DataFrame) 
     """Print one leaderboard."""
     from rich.table import Table
 
-    level = summary["level"].iloc[0]
-    title = f"{rules.name}, {rules.players} players ({level:.0%} intervals, clustered by deal)"
+    from kozel_sim.stats import percent
+
+    level = percent(summary["level"].iloc[0])
+    title = f"{rules.name}, {rules.players} players ({level} intervals, clustered by deal)"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("policy", overflow="fold")
     for heading in ("goat rate", "points", "rating"):
@@ -212,9 +216,11 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
     """Print a table with a row per rule set, and a column per metric or policy."""
     from rich.table import Table
 
+    from kozel_sim.stats import percent
+
     prefix, middle = ("diff_", "difference") if paired else ("", "estimate")
-    level = rows["level"].iloc[0]
-    how = f"{level:.0%} intervals, {'paired and ' if paired else ''}clustered by deal"
+    level = percent(rows["level"].iloc[0])
+    how = f"{level} intervals, {'paired and ' if paired else ''}clustered by deal"
     table = Table(title=f"{title} ({how})", title_justify="left", title_style="bold")
     table.add_column("rules", overflow="fold")
     base = rows["baseline"].iloc[0]
@@ -295,11 +301,12 @@ def print_duels(played: Run, planned: Duels) -> None:
     from rich.table import Table
 
     from kozel_sim.duels import compare
+    from kozel_sim.stats import percent
 
     found = compare(played.frame)
     for rules in planned.rules:
         here = found[(found["preset"] == rules.name) & (found["players"] == rules.players)]
-        how = f"{100 * here['level'].iloc[0]:g}% intervals, paired and clustered by deal"
+        how = f"{percent(here['level'].iloc[0])} intervals, paired and clustered by deal"
         title = f"{rules.name}, {rules.players} players: first policy less the second ({how})"
         table = Table(title=title, title_justify="left", title_style="bold")
         for heading in ("policy", "against"):
@@ -379,6 +386,13 @@ def write_text(text: str, out: Path | None) -> None:
         return
     with out.open("x", encoding="utf-8") as file:
         file.write(text)
+
+
+def need_new_file(out: Path | None) -> None:
+    """Raise OSError unless a text can be written to a file that is not there yet."""
+    if out is not None:
+        write_text("", out)
+        out.unlink()
 
 
 def hush() -> None:

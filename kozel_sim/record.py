@@ -202,15 +202,32 @@ class Record:
         except (TypeError, AttributeError) as error:
             raise ValueError(f"not a record: {error}") from None
 
-    def to_text(self) -> str:
-        """Return the record in a compact form for people, a line per turn of the table."""
+    def to_text(self, round: int | None = None) -> str:
+        """Return the record in a compact form for people, a line per turn of the table.
+
+        Parameters
+        ----------
+        round : int, optional
+            Only this round, from 0; by default all, and how the match ended.
+
+        Raises
+        ------
+        ValueError
+            If the match has no such round.
+        """
         head = (
             f"{self.rules.name}, {self.rules.players} players, seed {self.seed}, "
             f"deal {self.deal}, seating {self.seating}"
         )
         seats = [f"  seat {seat}: {name}" for seat, name in enumerate(self.policies)]
-        rounds = [line for r in self.rounds for line in _round_text(r, self.rules)]
-        return "\n".join([head, *seats, *rounds, _result_text(self)])
+        chosen = [r for r in self.rounds if round is None or r.round == round]
+        if not chosen:
+            raise ValueError(
+                f"deal {self.deal} has no round {round!r}; choose from 0 to {len(self.rounds) - 1}"
+            )
+        rounds = [line for r in chosen for line in _round_text(r, self.rules)]
+        end = [_result_text(self)] if round is None else []
+        return "\n".join([head, *seats, *rounds, *end])
 
 
 def _round_text(r: RoundRecord, rules: RuleSet) -> list[str]:

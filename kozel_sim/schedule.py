@@ -21,6 +21,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kozel_sim.checks import is_whole
+
 T = TypeVar("T")
 
 
@@ -39,8 +41,10 @@ def seatings(n: int) -> npt.NDArray[np.int64]:
 
 
 def seat_policies(entrants: list[T], seating: int) -> list[T]:
-    """Return the entrants in the order of their seats."""
+    """Return the entrants in the order of their seats; ValueError at a seating that is none."""
     n = len(entrants)
+    if not is_whole(seating):
+        raise ValueError(f"seating must be a whole number, not {seating!r}")
     if not 0 <= seating < factorial(n):
         raise ValueError(f"seating {seating} is not below {factorial(n)} ({n} players)")
     return [entrants[i] for i in seatings(n)[seating]]

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import reference
+from kozel_sim.checks import (
+    Engine,
+    need_engine,
+    need_memory,
+    need_positive,
+    read_seed,
+    read_table,
+)
 from kozel_sim.decision import Function, Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.fingerprint import fingerprint
-from kozel_sim.policies import read_policies, write_ladder
+from kozel_sim.policies import write_ladder
 from kozel_sim.provenance import machine, source_hash, versions
 from kozel_sim.record import Record
 from kozel_sim.rng import STREAM_VERSION
@@ -26,8 +33,6 @@ from kozel_sim.schedule import seat_policies, seatings
 from kozel_sim.scoring import rating100
 from kozel_sim.store import FORMAT, Run
 
-Engine = Literal["auto", "scalar", "reference"]
-ENGINES: tuple[Engine, ...] = ("auto", "scalar", "reference")
 Progress = Callable[[int], None]
 """Called with the number of matches just played, from the calling thread's workers."""
 Matches = npt.NDArray[Any]
@@ -35,6 +40,8 @@ Matches = npt.NDArray[Any]
 
 CHUNK = 16_384
 """Matches that a worker plays before it reports."""
+ROW_BYTES = 160
+"""Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
 
 
 def simulate(
@@ -92,16 +99,12 @@ def simulate(
     >>> run.matches, len(run.frame)
     (100, 200)
     """
-    entrants = read_policies(policies)
-    if isinstance(rules, str):
-        rules = RuleSet.preset(rules, len(entrants))
-    if len(entrants) != rules.players:
-        raise ValueError(
-            f"{rules.name} is played by {rules.players}, and {len(entrants)} policies are given"
-        )
-    need_positive("matches", matches)
+    rules, entrants = read_table(rules, policies)
+    matches = need_positive("matches", matches)
     seed = read_seed(seed)
-    seat_policies(list(entrants), seating)
+    seat_policies(entrants, seating)
+    need_engine(engine, workers, chunk)
+    need_memory(f"{matches:,} matches", ROW_BYTES * matches * rules.players)
     start = time.perf_counter()
     seats = np.broadcast_to(seatings(rules.players)[seating], (matches, rules.players))
     played = new_matches(np.arange(matches, dtype=np.uint64), seats)
@@ -132,10 +135,7 @@ def play_all(
     progress: Progress | None = None,
 ) -> None:
     """Play MATCH records where they stand, in chunks on worker threads."""
-    need_positive("workers", workers)
-    need_positive("chunk", chunk)
-    if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
+    need_engine(engine, workers, chunk)
     chunks = [matches[i : i + chunk] for i in range(0, len(matches), chunk)]
     if engine == "reference":
         for part in chunks:
@@ -326,28 +326,3 @@ def _describe_policy(policy: Policy) -> dict[str, Any]:
         found["source"] = [f.source for f in functions]
         found["fingerprint"] = [fingerprint(f.choose_code) for f in functions]
     return found
-
-
-def need_positive(what: str, value: int) -> None:
-    """Raise ValueError unless a number is 1 or more."""
-    if not _is_whole(value) or value < 1:
-        raise ValueError(f"{what} must be a whole number of 1 or more, not {value!r}")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def read_seed(seed: int | None, what: str = "seed") -> int:
-    """Return a seed (or a deal id), drawn where none is given.
-
-    Raises
-    ------
-    ValueError
-        If it is not an unsigned 64-bit number.
-    """
-    if seed is None:
-        return secrets.randbits(63)
-    if not _is_whole(seed) or not 0 <= seed < 2**64:
-        raise ValueError(f"{what} must be a whole number from 0 to 2**64 - 1, not {seed!r}")
-    return int(seed)

@@ -182,6 +182,17 @@ def _check_level(level: float) -> None:
         raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
 
 
+def percent(level: float) -> str:
+    """Write a level in percent, without rounding it up to 100%.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * level:.12g}%"
+
+
 def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
     """Return Wilson's interval for a plain rate; (0, 1) without trials.
 
@@ -208,7 +219,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     Parameters
     ----------
     frame : DataFrame
-        One row per match and seat, as in ``Run.frame``.
+        One row per match and seat, as in ``Run.frame``, or some of its rows under their own labels.
     by : str, default "policy"
         A column of the frame.
     level : float, default 0.95
@@ -223,7 +234,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     Raises
     ------
     ValueError
-        If the frame has no such column.
+        If the frame has no such column, or does not show which rows are of the same match.
     """
     if by not in list(frame.columns):
         raise ValueError(
@@ -232,8 +243,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     rows = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         groups = []
-        # A match's rows stand together, one per seat.
-        part = part.assign(match=np.arange(len(part)) // int(str(players)))
+        part = part.assign(match=number_matches(part, int(str(players))))
         for value, rows_of in part.groupby(by, observed=True, sort=False):
             metrics = {
                 "goat_rate": _mean(rows_of, "goat", level, rate=True),
@@ -257,7 +267,7 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
     Parameters
     ----------
     frame : DataFrame
-        One row per match and seat.
+        One row per match and seat, matches being whole.
     level : float, default 0.95
         The intervals' coverage.
 
@@ -267,9 +277,15 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
         Columns preset, players, metric, estimate, std_error, ci_low, ci_high, level, n_matches,
         n_deals, method. Metrics: goats_per_match; goat_rate (the chance of one player);
         fish_rate (fish per round); rounds (per match); capped_rate.
+
+    Raises
+    ------
+    ValueError
+        If rows of a match are missing.
     """
     rows = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
+        part = whole_matches(part, int(str(players)))
         matches = part[part["seat"] == 0]
         goats = by_deal(part, part["goat"])
         per_deal = by_deal(matches, np.ones(len(matches)))
@@ -287,6 +303,60 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
             head = {"preset": preset, "players": players, "metric": metric}
             rows.append(head | _columns(estimate, len(matches)))
     return pd.DataFrame(rows)
+
+
+def number_matches(part: pd.DataFrame, players: int) -> npt.NDArray[np.int64]:
+    """Return which match each row belongs to, numbered from 0 as they appear.
+
+    A match's rows follow each other in a run's frame, so what is left of it is told by the labels
+    that rows keep when a frame is filtered or sorted. A frame with other labels must be whole.
+
+    Parameters
+    ----------
+    part : DataFrame
+        Rows of one preset and number of players.
+    players : int
+        How many rows a whole match has.
+
+    Raises
+    ------
+    ValueError
+        If neither is so.
+    """
+    seats = part["seat"].to_numpy().astype(np.int64)
+    found = []
+    if part.index.is_unique and pd.api.types.is_integer_dtype(part.index.dtype):
+        firsts = part.index.to_numpy() - seats
+        if (firsts % players == firsts[0] % players).all():
+            found.append(firsts)
+    if len(part) % players == 0 and (seats.reshape(-1, players) == np.arange(players)).all():
+        found.append(np.arange(len(part)) // players)
+    same = ["deal", "seating", "rounds", "fish_rounds", "capped"]
+    facts = part[[column for column in same if column in part]]
+    for keys in found:
+        codes, kinds = pd.factorize(keys)
+        one = np.empty(len(kinds), np.int64)
+        one[codes] = np.arange(len(part))
+        if all((v.to_numpy() == v.to_numpy()[one[codes]]).all() for _, v in facts.items()):
+            return codes.astype(np.int64)
+    raise ValueError(
+        "cannot tell which rows are of the same match: filter the run's frame without changing its "
+        "labels (no reset_index), or keep all rows of every match"
+    )
+
+
+def whole_matches(part: pd.DataFrame, players: int) -> pd.DataFrame:
+    """Return the rows in blocks of one match by seat; ValueError if some of a match are missing."""
+    numbers = number_matches(part, players)
+    matches = int(numbers.max()) + 1
+    if len(part) != matches * players:
+        raise ValueError(
+            f"whole matches are needed: these are {len(part):,} rows of {matches:,} matches of "
+            f"{players} players"
+        )
+    place = numbers * players + part["seat"].to_numpy()
+    in_blocks = (place == np.arange(len(part))).all()
+    return part if in_blocks else part.iloc[np.argsort(place)]
 
 
 def _mean(rows: pd.DataFrame, column: str, level: float, rate: bool = False) -> Estimate:

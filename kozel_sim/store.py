@@ -192,6 +192,15 @@ def prepare_folder(folder: Path, manifest: dict[str, Any]) -> bool:
     """
     if holds_run(folder, manifest):
         return True
+    # The run is made beside the folder and takes its place.
+    here = folder.exists() and folder.samefile(Path.cwd())
+    if here or folder.name in ("", "..") or os.path.ismount(folder):
+        raise FileExistsError(
+            f"{folder} cannot be replaced by a run's folder; name one in it, like {folder / 'run'}"
+        )
+    for path in (folder, *folder.absolute().parents):
+        if path.is_symlink() and (path == folder or not path.exists()):
+            raise FileExistsError(f"{path} is a symbolic link; name the folder that it stands for")
     parent = next(path for path in folder.absolute().parents if path.exists())
     try:
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=parent):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean
+from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, whole_matches
 
 Floats = npt.NDArray[np.float64]
 ALL = "all"
@@ -39,7 +39,8 @@ class _Matches:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, players: int) -> _Matches:
-        """Fold a frame's rows, which stand in blocks of one match, into matches."""
+        """Fold a frame's rows into matches."""
+        frame = whole_matches(frame, players)
 
         def fold(column: str) -> Floats:
             return frame[column].to_numpy().reshape(-1, players).astype(np.float64)

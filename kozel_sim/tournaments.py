@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import comb
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.checks import (
+    Engine,
+    need_engine,
+    need_memory,
+    need_positive,
+    read_rules,
+    read_seed,
+)
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import new_matches
 from kozel_sim.experiment import Experiment
@@ -18,14 +28,12 @@ from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import schedule, tables, whole_cycles
 from kozel_sim.simulation import (
     CHUNK,
-    Engine,
+    ROW_BYTES,
     Progress,
     describe_run,
     frame_of,
     make_manifest,
-    need_positive,
     play_all,
-    read_seed,
 )
 from kozel_sim.store import Run
 
@@ -68,14 +76,17 @@ class Tournament:
         for title in titles:
             if titles.count(title) > 1:
                 raise ValueError(f"rules {title[0]} ({title[1]} players) are listed twice")
-        need_positive("deals", self.deals)
+        deals = need_positive("deals", self.deals)
         largest = max(rules.players for rules in self.rules)
         if len(names) < largest:
             raise ValueError(
                 f"a table of {largest} players needs {largest} distinct policies; "
                 f"{len(names)} given: {', '.join(names)}"
             )
-        object.__setattr__(self, "deals", whole_cycles(self.deals, largest))
+        object.__setattr__(self, "deals", whole_cycles(deals, largest))
+        of_a_deal = [comb(len(names), r.players) * r.players for r in self.rules]
+        rows = sum(n * r.players for n, r in zip(of_a_deal, self.rules, strict=True)) * self.deals
+        need_memory(f"{sum(of_a_deal) * self.deals:,} matches", ROW_BYTES * rows)
         for rules in self.rules:
             self.tables[rules.players] = tables(len(names), rules.players)
 
@@ -105,6 +116,7 @@ class Tournament:
         progress: Progress | None = None,
     ) -> Run:
         """Play it all; engine, workers and chunk do not change a bit of the result."""
+        need_engine(engine, workers, chunk)
         start = time.perf_counter()
         frames = []
         for rules in self.rules:
@@ -185,8 +197,9 @@ def tournament(
     >>> run.matches
     100
     """
-    several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
-    rule_sets = [RuleSet.preset(r, players) if isinstance(r, str) else r for r in several]
+    one = isinstance(rules, RuleSet | str) or not isinstance(rules, Iterable)
+    several: list[Any] = [rules] if one else [*rules]
+    rule_sets = [read_rules(each, players) for each in several]
     for found in rule_sets:
         if players is not None and found.players != players:
             raise ValueError(f"{found.name} is for {found.players} players, not {players}")

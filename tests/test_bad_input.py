@@ -1,13 +1,14 @@
 """Bad input: one line on stderr that names the value and the choices, exit code 2, no trace."""
 
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import matplotlib.pyplot as plt
 import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import PRESETS, list_policies
+from kozel_sim import PRESETS, cli, list_policies
 from kozel_sim.experiment import Experiment
 from kozel_sim.features import FEATURES
 from kozel_sim.rules import knob_names
@@ -129,6 +130,106 @@ def test_unknown_choice_of_replay(refused, option, value, choices):
     assert f"{value!r}; choose from {choices}" in line
 
 
+# ---------------------------------------------------------------------- words that do not fit
+
+NUMBERS = {
+    "run tiny.toml": "-n --matches --seed -j --workers",
+    "tournament": "-n --matches --players --seed -j --workers",
+    "sweep": "-n --matches --players --seed -j --workers",
+    "replay": "--players --seed --deal --count --seating --round",
+    "rules": "--players",
+    "bench": "-n --matches --players --repeats",
+}
+"""By command: all its options that take a whole number."""
+NUMBERED = [(c, option) for c, options in NUMBERS.items() for option in options.split()]
+
+
+@pytest.mark.parametrize("command", NUMBERS)
+def test_every_number_is_listed_here(command):
+    function = getattr(cli, {"rules": "show_rules"}.get(command, command.split()[0]))
+    hints = get_type_hints(function, vars(cli), include_extras=True)
+    taken = [
+        hint.__metadata__[0]
+        for name, hint in hints.items()
+        if name != "return" and int in (hint.__origin__, *get_args(hint.__origin__))
+    ]
+    # In Annotated typer keeps an option's first name as its default.
+    names = [name for option in taken for name in (option.default, *(option.param_decls or ()))]
+    assert sorted(names) == sorted(NUMBERS[command].split())
+    assert all(option.parser is cli.whole for option in taken)
+
+
+def test_every_command_that_takes_a_number_is_listed():
+    names = {info.name or info.callback.__name__ for info in cli.app.registered_commands}
+    assert names == {words.split()[0] for words in NUMBERS} | {"policies"}
+
+
+@pytest.mark.parametrize(("command", "option"), NUMBERED)
+@pytest.mark.parametrize("value", ["abc", "1.5", "", "1e3", "nan"])
+def test_number_that_is_none(refused, command, option, value):
+    line = refused(*command.split(), option, value)
+    assert f"{value!r} is not a whole number; see kozel {command.split()[0]} --help" in line
+    assert f"'{option}'" in line
+
+
+@pytest.mark.parametrize(("command", "option"), NUMBERED)
+def test_option_without_its_value(refused, command, option):
+    assert f"option '{option}' requires an argument" in refused(*command.split(), option)
+
+
+@pytest.mark.parametrize("command", ["", *NUMBERS, "policies"])
+@pytest.mark.parametrize("option", ["--colour", "-x", "--colour=red"])
+def test_unknown_option(refused, command, option):
+    line = refused(*command.split(), option)
+    assert f"no such option: {option.partition('=')[0]}" in line
+    assert f"see {' '.join(['kozel', *command.split()[:1]])} --help" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "needles"),
+    [
+        (["tornament"], ["no such command 'tornament'", "see kozel --help"]),
+        (["", "-n", "3"], ["no such command ''"]),
+        (["run"], ["missing argument 'experiment'", "see kozel run --help"]),
+        (["run", "a", "b"], ["extra argument", "b"]),
+        (["tournament", "--json=3"], ["'--json' does not take a value"]),
+        (["tournament", "multi\nline"], ["extra argument"]),
+    ],
+)
+def test_words_that_do_not_fit(refused, words, needles):
+    line = refused(*words)
+    assert all(needle.lower() in line.lower() for needle in needles)
+
+
+# ---------------------------------------------------------------------- more than memory holds
+
+
+@pytest.mark.parametrize("n", [10**12, 10**15])
+def test_more_than_memory_holds(refused, file, n):
+    path = file("tiny.toml", EXPERIMENT)
+    for words in (
+        ["tournament", "-n", n, "--out", "mine"],
+        ["run", path, "-n", n],
+        ["run", file("vast.toml", EXPERIMENT.replace("deals = 4", f"deals = {n}"))],
+        ["sweep", path, "--vary", "target=51", "-n", n],
+        [*SWEEP, "--vary", "target=51", "-n", n],
+        ["bench", "-n", n],
+        ["replay", "--count", n, "--out", "mine"],
+    ):
+        line = refused(*words)
+        assert "GB of memory, and this machine has" in line
+        assert "choose fewer" in line
+
+
+def test_memory_that_runs_out_all_the_same(refused, monkeypatch):
+    def greedy(*_, **__):
+        raise MemoryError("Unable to allocate 7.28 TiB\nfor an array")
+
+    monkeypatch.setattr("kozel_sim.tournaments.Tournament.play", greedy)
+    line = refused(*TWO, "--out", "mine")
+    assert "not enough memory (Unable to allocate 7.28 TiB for an array); choose fewer" in line
+
+
 # ---------------------------------------------------------------------- numbers
 
 
@@ -165,13 +266,34 @@ def test_seed(refused, file, seed):
     assert f"seed = {seed}: " in refused("run", file("tiny.toml", EXPERIMENT), "--seed", seed)
 
 
-def test_workers(refused):
-    line = refused(*TWO, "-j", -1, "--out", "mine")
-    assert "workers must be a whole number of 1 or more, not -1" in line
+def test_workers(refused, file, unplayed):
+    path = file("tiny.toml", EXPERIMENT)
+    for words in (TWO, ["run", path], [*SWEEP, "--vary", "target=51"]):
+        line = refused(*words, "-j", -1, "--out", "mine")
+        assert "workers must be a whole number of 1 or more, not -1" in line
 
 
 def test_seating(refused):
-    assert "seating 24 is not below 24 (4 players)" in refused("replay", "--seating", 24)
+    for seating in (24, -1):
+        line = refused("replay", "--seating", seating)
+        assert f"seating {seating} is not below 24 (4 players)" in line
+
+
+@pytest.mark.parametrize("deal", [-1, 2**64])
+def test_deal(refused, deal):
+    line = refused("replay", "--deal", deal)
+    assert f"deal must be a whole number from 0 to 2**64 - 1, not {deal}" in line
+
+
+@pytest.mark.parametrize("round_", [-1, 9, 10**30])
+def test_round(refused, round_):
+    line = refused("replay", "--players", 2, "--round", round_)
+    assert f"deal 0 has no round {round_}; choose from 0 to 8" in line
+
+
+def test_round_of_a_record_in_json(refused):
+    line = refused("replay", "--round", 0, "--format", "json")
+    assert "--round 0 is for text; a record in JSON holds all rounds" in line
 
 
 @pytest.mark.parametrize(
@@ -191,8 +313,58 @@ def test_number_of_policies(refused, words, needles):
 # ---------------------------------------------------------------------- folders
 
 
-def test_output_folder_that_is_a_file(refused):
+@pytest.fixture
+def unplayed(monkeypatch):
+    """Nothing is played below."""
+
+    def played(*_, **__):
+        raise AssertionError("played")
+
+    monkeypatch.setattr("kozel_sim.engine.play.Table.play", played)
+
+
+def test_output_folder_that_is_a_file(refused, unplayed):
     assert "file is a file, not a folder for a run" in refused(*TWO, "--out", "file")
+
+
+@pytest.mark.parametrize("out", [".", "", "here", "nothere/..", "../play", "up/down/.."])
+def test_output_folder_that_cannot_be_replaced(refused, unplayed, monkeypatch, tmp_path, out):
+    (tmp_path / "play").mkdir()
+    if out == "here":
+        out = tmp_path / "play"
+    monkeypatch.chdir(tmp_path / "play")
+    line = refused(*TWO, "--out", out)
+    assert f"{Path(out)} cannot be replaced by a run's folder; name one in it, like " in line
+
+
+LINK = "is a symbolic link; name the folder that it stands for"
+
+
+@pytest.mark.parametrize(
+    ("target", "inside", "complaint"),
+    [
+        ("nothere", "", LINK),
+        ("nothere", "/deep/er", LINK),
+        ("empty", "", LINK),
+        ("link", "", LINK),
+        ("link", "/deep/er", LINK),
+        ("file", "", "is a file, not a folder for a run"),
+        ("file", "/deep/er", "Not a directory"),
+    ],
+)
+def test_output_folder_that_is_a_link(refused, unplayed, target, inside, complaint):
+    Path("empty").mkdir()
+    Path("link").symlink_to(target)
+    line = refused(*TWO, "--out", f"link{inside}")
+    assert f"link {complaint}" in line or f"link{inside}: {complaint}" in line
+
+
+def test_output_folder_in_a_linked_folder_is_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+    Path("link").symlink_to("empty")
+    assert runner(monkeypatch, capsys)(*TWO, "--out", "link/mine", "--quiet")[0] == 0
+    assert Path("empty/mine/manifest.json").is_file()
 
 
 CLOSED = [
@@ -205,7 +377,7 @@ CLOSED = [
 
 
 @pytest.mark.parametrize("out", CLOSED)
-def test_output_folder_that_cannot_be_written(refused, file, out):
+def test_output_folder_that_cannot_be_written(refused, unplayed, file, out):
     for words in (TWO, ["run", file("tiny.toml", EXPERIMENT)]):
         line = refused(*words, "--out", out)
         assert Path(out).name in line
@@ -230,9 +402,12 @@ def test_output_folder_of_something_else(refused):
     assert "mine is not empty and holds no run" in refused(*TWO, "--out", "mine")
 
 
-def test_output_file_of_replay(refused):
+def test_output_file_of_replay(refused, unplayed):
+    Path("link").symlink_to("nothere")
     assert "file: File exists" in refused("replay", "--players", 2, "--out", "file")
+    assert "link: File exists" in refused("replay", "--players", 2, "--out", "link")
     assert "nothere/x: No such file" in refused("replay", "--players", 2, "--out", "nothere/x")
+    assert "file/x: Not a directory" in refused("replay", "--players", 2, "--out", "file/x")
 
 
 # ---------------------------------------------------------------------- experiments
@@ -297,6 +472,8 @@ def test_experiment_that_is_no_text(refused, tmp_path):
         ("x = 1\n", ["mine.py registers no policy"]),
         (CODE.replace("(view)", "(view, more)") + "return 0\n", ["mine must take one argument"]),
         (CODE.replace("mine", "random") + "return 0\n", ["'random' is taken"]),
+        (CODE.replace("@policy", "@policy(a=True)") + "return 0\n", ["mine: a=True is not a"]),
+        ("from kozel_sim import policy\npolicy(len)\n", ["line 2", "not <built-in function len>"]),
     ],
     ids=[
         "mixed-types",
@@ -307,6 +484,8 @@ def test_experiment_that_is_no_text(refused, tmp_path):
         "nothing",
         "signature",
         "taken",
+        "parameter",
+        "builtin",
     ],
 )
 def test_policy_file(refused, file, command, code, needles):

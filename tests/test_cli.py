@@ -11,6 +11,7 @@ from command_line import picture, runner, strict_json
 from user_policies import own_registry
 
 from kozel_sim import PRESETS, Record, check_record, list_policies, load_run, play, tournament
+from kozel_sim.cli import main
 from kozel_sim.features import FEATURES
 from kozel_sim.rules import knob_names
 
@@ -107,6 +108,45 @@ def test_illegal_move_on_worker_threads_is_one_line(file):
     assert (found.returncode, found.stdout) == (2, "")
     assert len(lines) == 1
     assert lines[0].startswith("kozel: error: policy cheat returned an illegal move: ")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["tournament", "--help"], ["run", "-h"]])
+def test_help_is_asked_for(kozel, words):
+    code, out, err = kozel(*words)
+    assert (code, err) == (0, "")
+    assert f"Usage: {' '.join(['kozel', *words[:-1]])} " in out
+
+
+def test_nothing_asked_is_answered_by_the_help(kozel):
+    code, out, err = kozel()
+    assert (code, err) == (2, "")
+    assert out == kozel("--help")[1]
+
+
+def test_shell_completion_still_works(kozel):
+    env = {"_KOZEL_COMPLETE": "complete_bash", "COMP_WORDS": "kozel to", "COMP_CWORD": "1"}
+    code = f"import os; os.environ.update({env}); from kozel_sim.cli import main; main()"
+    found = python(code)
+    assert (found.returncode, found.stdout.split(), found.stderr) == (0, ["tournament"], "")
+    code, out, err = kozel("--show-completion", "bash")
+    assert (code, err) == (0, "")
+    assert "_KOZEL_COMPLETE=complete_bash" in out
+
+
+def test_interrupt_exits_with_130_and_says_nothing(kozel, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kozel_sim.tournaments.Tournament.play", interrupted)
+    assert kozel(*SMALL, "--out", "mine") == (130, "", "")
+    assert picture() == {}
+
+
+def test_fault_of_the_program_itself_is_not_hidden(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["kozel", *SMALL])
+    monkeypatch.setattr("kozel_sim.tournaments.Tournament.play", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main()
 
 
 # ---------------------------------------------------------------------- what it does
@@ -239,6 +279,14 @@ def test_replay_writes_a_new_file_only(kozel):
     assert picture() == before
 
 
+def test_replay_prints_one_round(kozel):
+    words = ["replay", "--players", 2, "--count", 2, "--seed", 5]
+    records = [play("room-fish-all", ["random"] * 2, 5, deal) for deal in (0, 1)]
+    for number in (0, 3):
+        texts = [record.to_text(number) for record in records]
+        assert kozel(*words, "--round", number) == (0, "\n\n".join(texts) + "\n", "")
+
+
 def test_rules_lists_presets_knobs_and_differences(kozel):
     assert [row["preset"] for row in strict_json(kozel("rules", "--json")[1])] == list(PRESETS)
     rows = strict_json(kozel("rules", "room-fish-one", "--players", 3, "--json")[1])
@@ -254,7 +302,12 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
     source = "from kozel_sim import policy\n@policy(a=1.5)\ndef mine(view):\n    return 0\n"
     _, out, _ = kozel("policies", "--code", file("mine.py", source), "--json")
     rows = strict_json(out)
-    assert [row["name"] for row in rows] == [*list_policies(), "weights:...", "prefer:...", "mix:..."]
+    assert [row["name"] for row in rows] == [
+        *list_policies(),
+        "weights:...",
+        "prefer:...",
+        "mix:...",
+    ]
     assert rows[-3]["parameters"] == "a=1.5"
     assert rows[-3]["parameters"].split(", ") == list(FEATURES)
     assert "mix:..." in kozel("policies")[1]

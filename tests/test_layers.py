@@ -11,7 +11,8 @@ LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine",
     "players": "policies",
-    "study": "schedule simulation playing stats sweep store experiment tournaments duels bench",
+    "study": "checks schedule simulation playing stats sweep store experiment tournaments duels "
+    "bench",
     "faces": "plots printing cli",
 }
 """From the bottom up; a subpackage is one entry."""

@@ -7,12 +7,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.testing.compare import compare_images
 from PIL import Image
 
 from kozel_sim import RuleSet, simulate, tournament
-from kozel_sim.plots import leaderboard, leaderboards
+from kozel_sim.plots import forest, forests, leaderboard, leaderboards
+from kozel_sim.printing import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.sweep import effects
 
 BASELINE = Path(__file__).parent / "baseline" / "leaderboard.png"
 TOLERANCE = 4
@@ -123,10 +124,44 @@ def test_leaderboard_leaves_the_callers_figure_alone(summary, ax, monkeypatch):
     assert plt.get_fignums() == [figure.number]
 
 
-def test_leaderboard_makes_a_figure_if_none_is_given(summary):
-    made = leaderboard(summary)
-    assert isinstance(made, Axes)
-    assert plt.get_fignums() == [made.figure.number]
+@pytest.fixture(scope="module")
+def swept():
+    rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
+    return effects(tournament(rules, FIELD[:2], 20, seed=1).frame, level=0.999)
+
+
+MAKERS = {
+    "leaderboards": lambda summary, _: leaderboards(summary),
+    "forests": lambda _, swept: forests(swept),
+}
+
+
+@pytest.mark.parametrize("draw", [leaderboard, forest])
+def test_axes_without_a_place_are_on_a_new_figure_that_a_notebook_shows(summary, swept, draw):
+    ax = draw(summary if draw is leaderboard else swept)
+    assert plt.gcf() is ax.figure
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_new_figure_is_whole_and_not_kept_by_pyplot(summary, swept, ax, tmp_path, make):
+    before = plt.get_fignums(), plt.gcf()
+    figure = make(summary, swept)
+    assert (plt.get_fignums(), plt.gcf()) == before
+    assert figure.axes
+    assert all(ax.has_data() for ax in figure.axes)
+    figure.savefig(tmp_path / "it.png")
+    assert (tmp_path / "it.png").stat().st_size > 5000
+
+
+def test_run_that_is_written_leaves_no_figure_open(tmp_path, swept):
+    run = tournament("room-fish-all", FIELD[:2], 20, seed=1, players=2)
+    write_leaderboard(run, tmp_path)
+    rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
+    write_sweep(tournament(rules, FIELD[:2], 20, seed=1), tmp_path)
+    assert (tmp_path / "leaderboard.png").exists()
+    assert (tmp_path / "forest.png").exists()
+    assert plt.get_fignums() == []
 
 
 def test_leaderboards_draw_a_board_per_preset_and_players():
@@ -136,6 +171,34 @@ def test_leaderboards_draw_a_board_per_preset_and_players():
     assert [ax.get_title(loc="left") for ax in figure.axes] == [
         f"{r.name}, {r.players} players" for r in rules
     ]
+
+
+def test_leaderboards_say_where_there_is_no_rating():
+    rules = [RuleSet.preset(name, 2) for name in ("livegames-goat", "room-fish-all")]
+    summary = tournament(rules, FIELD[:2], 20, seed=1).summary()
+    none, rated = leaderboards(summary, "rating").axes
+    assert none.get_title(loc="left") == "livegames-goat, 2 players"
+    assert [text.get_text() for text in none.texts] == ["no rating under these rules"]
+    assert [name for name, *_ in drawn(rated)] == ["random", "dump_heavy"]
+    with pytest.raises(ValueError, match="no metric 'rating'; choose from goat_rate, points"):
+        leaderboards(summary[summary["preset"] == "livegames-goat"], "rating")
+    with pytest.raises(ValueError, match="no metric 'luck'; choose from goat_rate, points, rating"):
+        leaderboards(summary, "luck")
+
+
+@pytest.mark.parametrize(
+    ("level", "text"), [(0.999, "99.9%"), (0.9999, "99.99%"), (0.07, "7%"), (0.995, "99.5%")]
+)
+def test_level_is_not_rounded(ax, capsys, level, text):
+    rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
+    run = tournament(rules, FIELD[:2], 20, seed=1)
+    summary, found = run.summary(level=level), effects(run.frame, level=level)
+    leaderboard(summary, ax, preset=rules[0].name)
+    assert ax.get_xlabel().endswith(f" ({text} interval)")
+    assert forest(found).get_xlabel().endswith(f" ({text} interval)")
+    print_board(rules[0], summary[summary["preset"] == rules[0].name], run.presets(level=level))
+    print_effects("a sweep", found, "metric")
+    assert capsys.readouterr().out.count(f"({text} intervals, clustered by deal)") == 2
 
 
 # ---------------------------------------------------------------------- errors

@@ -103,6 +103,26 @@ def test_event_is_written_as_its_act(event, data):
 # ---------------------------------------------------------------------- text
 
 
+def test_text_of_one_round_is_a_part_of_the_whole():
+    whole = RECORD.to_text().splitlines()
+    rounds = []
+    for r in RECORD.rounds:
+        lines = RECORD.to_text(r.round).splitlines()
+        assert lines[:3] == whole[:3]
+        assert lines[3].startswith(f"round {r.round}: ")
+        rounds += lines[3:]
+    assert [*whole[:3], *rounds, whole[-1]] == whole
+
+
+@pytest.mark.parametrize("number", [-1, len(RECORD.rounds), 0.5, "0"])
+def test_text_of_a_round_that_is_none_is_refused(number):
+    last = len(RECORD.rounds) - 1
+    with pytest.raises(
+        ValueError, match=f"deal 0 has no round {number!r}; choose from 0 to {last}"
+    ):
+        RECORD.to_text(number)
+
+
 def test_text_mentions_every_event():
     record = next(r for r in map(played, [ROOM] * 99, range(99)) if any_pass(r))
     text = record.to_text()

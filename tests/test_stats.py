@@ -16,6 +16,7 @@ from kozel_sim.stats import (
     wide,
     wilson,
 )
+from kozel_sim.sweep import effects
 
 
 def clusters(n, seed, mean=50.0, spread=8.0):
@@ -230,6 +231,95 @@ def test_summary_counts_matches_and_not_seats(by):
     wanted = match.groupby(run.frame[by], observed=True).nunique()
     found = run.summary(by=by, metric="goat_rate").set_index(by)["n_matches"]
     assert found.to_dict() == wanted.to_dict()
+
+
+FILTERS = {
+    "seat 0": lambda f: f["seat"] == 0,
+    "two seats": lambda f: f["seat"].isin([0, 2]),
+    "one policy": lambda f: f["policy"] == "dump_heavy",
+    "one policy, one seating": lambda f: (f["policy"] == "dump_heavy") & (f["seating"] == 1),
+    "one seating": lambda f: f["seating"] == 1,
+    "leaders": lambda f: f["led"],
+    "goats": lambda f: f["goat"],
+    "a part cut off": lambda f: np.arange(len(f)) >= 5,
+}
+FIVE = ["random", "dump_heavy", "keep_range", "block_ends", "dump_doubles"]
+
+
+@pytest.fixture(scope="module", params=[2, 3, 4])
+def field(request):
+    """A frame of two presets in which row i belongs to match truth[i]."""
+    presets = ["room-fish-all", "room-fish-one"]
+    frame = tournament(presets, FIVE, 12, seed=1, players=request.param).frame
+    return frame, np.arange(len(frame)) // request.param
+
+
+def counted(frame):
+    """Matches by preset and policy."""
+    found = summarise(frame)
+    return found[found["metric"] == "points"].set_index(["preset", "policy"])["n_matches"]
+
+
+def slowly_counted(frame, truth):
+    """The same from the truth, row by row."""
+    matches = {}
+    for row, match in zip(frame.itertuples(), truth, strict=True):
+        matches.setdefault((row.preset, row.policy), set()).add(match)
+    return {key: len(found) for key, found in matches.items()}
+
+
+@pytest.mark.parametrize("keep", FILTERS.values(), ids=FILTERS)
+@pytest.mark.parametrize("order", ["kept", "shuffled"])
+def test_summary_of_some_rows_counts_their_matches(field, keep, order):
+    frame, truth = field
+    rows = np.flatnonzero(keep(frame))
+    if order == "shuffled":
+        np.random.default_rng(1).shuffle(rows)
+    part = frame.iloc[rows]
+    assert counted(part).to_dict() == slowly_counted(part, truth[rows])
+
+
+@pytest.mark.parametrize("keep", FILTERS.values(), ids=FILTERS)
+def test_summary_of_rows_without_their_labels_is_right_or_refused(field, keep):
+    frame, truth = field
+    rows = np.flatnonzero(keep(frame))
+    part = frame.iloc[rows].reset_index(drop=True)
+    try:
+        found = counted(part).to_dict()
+    except ValueError:
+        return
+    assert found == slowly_counted(part, truth[rows])
+
+
+def test_rows_without_their_labels_are_refused():
+    frame = simulate("room-fish-all", FIVE[:4], 40, seed=1).frame
+    part = frame[frame["seat"].isin([0, 2])].reset_index(drop=True)
+    with pytest.raises(ValueError, match="filter the run's frame without changing its labels"):
+        summarise(part)
+
+
+def test_whole_matches_need_no_labels(field):
+    """As when runs are put below each other, or another program has numbered the rows."""
+    frame, _ = field
+    for labels in (np.zeros(len(frame), int), [f"row {i}" for i in range(len(frame))]):
+        pd.testing.assert_frame_equal(summarise(frame.set_axis(labels)), summarise(frame))
+
+
+def test_presets_and_sweeps_need_whole_matches(field):
+    frame, _ = field
+    for table in (summarise_presets, effects):
+        for keep in ("seat 0", "one policy", "a part cut off"):
+            with pytest.raises(
+                ValueError, match=r"whole matches are needed: these are [\d,]+ rows"
+            ):
+                table(frame[FILTERS[keep](frame)])
+        some = frame[frame["deal"] < 6]
+        keys = ["preset", "metric", *({"policy"} & set(table(some)))]
+        mixed = some.sample(frac=1, random_state=1)
+        mixed = pd.concat([mixed[mixed["preset"] == name] for name in some["preset"].unique()])
+        pd.testing.assert_frame_equal(
+            *(table(rows).set_index(keys).sort_index() for rows in (mixed, some))
+        )
 
 
 def test_summary_of_one_metric_is_a_part_of_the_summary():

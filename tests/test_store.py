@@ -131,6 +131,21 @@ def test_file_in_the_way_is_refused(run, tmp_path, inside):
     assert picture(tmp_path) == before
 
 
+def test_folder_that_cannot_be_replaced_is_refused(run, tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("nothere")
+    before = picture(tmp_path)
+    with pytest.raises(FileExistsError, match="link is a symbolic link"):
+        run.save(tmp_path / "link")
+    with pytest.raises(FileExistsError, match="link is a symbolic link"):
+        run.save(tmp_path / "link" / "mine")
+    monkeypatch.chdir(tmp_path / "empty")
+    for folder in (".", tmp_path / "empty", "../empty"):
+        with pytest.raises(FileExistsError, match="cannot be replaced by a run's folder"):
+            run.save(folder)
+    assert picture(tmp_path) == before
+
+
 def test_saving_that_fails_midway_leaves_nothing_behind(run, tmp_path):
     def extra(place):
         assert list(place.glob("*.parquet"))

@@ -1,11 +1,16 @@
-"""Files of policies: what loads, what is refused in one line, and what does not compile."""
+"""Users' policies: files, what is refused in one line, what does not compile."""
 
+import functools
+import math
 import textwrap
 
+import numba
+import numpy as np
 import pytest
 from user_policies import own_registry
 
-from kozel_sim import get_policy, list_policies, load_code, play
+from kozel_sim import get_policy, list_policies, load_code, play, policy
+from kozel_sim.policies import policy_table
 
 GOOD = """
     from kozel_sim import policy
@@ -176,3 +181,144 @@ def test_global_that_is_named_as_a_field_of_the_view_does_not_matter():
     exec(compile(source, "<stdin>", "exec"), {"__name__": "__main__"})
     compiled = play("room-fish-all", ["from_file", "random"], 3, 0)
     assert compiled == play("room-fish-all", ["from_file", "random"], 3, 0, engine="reference")
+
+
+# ---------------------------------------------------------------------- what @policy takes
+
+
+def first_legal(view):
+    for arm in range(4):
+        for tile in range(28):
+            if view.legal[arm] >> tile & 1:
+                return (tile + 1) << (8 * arm)
+    return 0
+
+
+class Chooser:
+    """An object that can be called like a policy."""
+
+    def __call__(self, view):
+        return first_legal(view)
+
+    def method(self, view):
+        return first_legal(view)
+
+
+def generator(view):
+    yield first_legal(view)
+
+
+async def coroutine(view):
+    return first_legal(view)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        len,
+        print,
+        Chooser,
+        Chooser(),
+        Chooser().method,
+        functools.partial(first_legal),
+        generator,
+        coroutine,
+        "random",
+        1,
+        numba.vectorize(lambda x: x),
+    ],
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
+)
+def test_what_is_no_plain_function_is_refused(value):
+    before = list_policies()
+    for decorate in (policy, policy(name="odd")):
+        with pytest.raises(TypeError, match="must be a plain function") as error:
+            decorate(value)
+        assert repr(value) in str(error.value)
+    assert list_policies() == before
+
+
+@functools.wraps(first_legal)
+def wrapped(*views):
+    return first_legal(*views)
+
+
+SIGNATURES = [
+    lambda: 0,
+    lambda view, more: 0,
+    lambda view, more=1: 0,
+    lambda *view: 0,
+    lambda **view: 0,
+    lambda *, view: 0,
+    lambda view, *more: 0,
+    lambda view, *, more=1: 0,
+    wrapped,
+]
+
+
+@pytest.mark.parametrize("function", SIGNATURES)
+def test_signature_that_does_not_take_the_view_alone_is_refused(function):
+    with pytest.raises(TypeError, match=r"policy odd must take one argument, the view: .*, not "):
+        policy(name="odd")(function)
+
+
+@pytest.mark.parametrize("value", [True, False, None, "1", b"1", [1], 1j, np.bool_(True), len])
+def test_parameter_that_is_no_number_is_refused(value):
+    with pytest.raises(TypeError, match=r"policy odd: alpha=.* is not a number") as error:
+        policy(name="odd", alpha=value)(first_legal)
+    assert repr(value) in str(error.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, np.float32("inf")])
+def test_parameter_that_is_not_finite_is_refused(value):
+    with pytest.raises(ValueError, match=r"policy odd: alpha=.* is not a finite number"):
+        policy(name="odd", alpha=value)(first_legal)
+
+
+@pytest.mark.parametrize("name", ["a b", "", "a=", "a,b"])
+def test_parameter_that_a_spec_could_not_name_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a parameter"):
+        policy(name="odd", **{name: 1})(first_legal)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1e999999"])
+def test_parameter_of_a_spec_that_is_too_large_is_refused(number):
+    policy(name="odd", alpha=1)(first_legal)
+    with pytest.raises(ValueError, match=r"policy odd: alpha=.* is too large a number"):
+        get_policy(f"odd:alpha={number}")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(3, "3"), (0.5, "0.5"), (-0.0, "-0"), (np.int8(3), "3"), (np.float64(0.1), "0.1")],
+)
+def test_parameter_of_any_kind_of_number_is_kept(value, written):
+    made = policy(name="odd", alpha=value)(first_legal)
+    ((_, part),) = made.parts
+    assert part.params == (float(value),)
+    assert policy_table()[-1]["parameters"] == f"alpha={written}"
+    assert get_policy("odd:alpha=7").name == "odd:alpha=7"
+
+
+@pytest.mark.parametrize("words", [1, "yes", None])
+def test_words_that_are_neither_true_nor_false_are_refused(words):
+    with pytest.raises(TypeError, match=f"words must be True or False, not {words!r}"):
+        policy(name="odd", words=words)(first_legal)
+
+
+@pytest.mark.parametrize("name", ["", "two words", "1st", "weights", "mix", 5, len])
+def test_name_that_is_no_plain_word_is_refused(name):
+    with pytest.raises(ValueError, match="cannot name a policy"):
+        policy(name=name)(first_legal)
+
+
+def test_function_that_numba_has_compiled_is_taken_as_the_plain_one():
+    made = policy(name="compiled")(numba.njit(first_legal))
+    ((_, part),) = made.parts
+    assert part.choose_code is first_legal
+    players = ["compiled", "random"]
+    fast = play("room-fish-all", players, seed=3, deal=0)
+    assert fast == play("room-fish-all", players, seed=3, deal=0, engine="reference")
+    policy(first_legal)
+    plain = play("room-fish-all", ["first_legal", "random"], seed=3, deal=0)
+    assert plain.rounds == fast.rounds

@@ -6,12 +6,15 @@ import difflib
 import hashlib
 import importlib.util
 import inspect
+import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from pathlib import Path
 from typing import Any, overload
 
@@ -100,6 +103,8 @@ def get_policy(spec: str | Policy) -> Policy:
     ValueError
         If the spec cannot be read, or a name, feature or parameter is unknown; the message lists
         the choices.
+    TypeError
+        If it is no text, such as a bare function.
 
     Examples
     --------
@@ -108,6 +113,10 @@ def get_policy(spec: str | Policy) -> Policy:
     """
     if isinstance(spec, Policy):
         return spec
+    if not isinstance(spec, str):
+        raise TypeError(
+            f"a policy is named by a text like 'random' (a function by @policy), not {spec!r}"
+        )
     name, _, text = (word.strip() for word in spec.partition(":"))
     if name == "weights":
         return read_weights(spec, text)
@@ -128,6 +137,8 @@ def get_policy(spec: str | Policy) -> Policy:
         if key not in values:
             known = ", ".join(values) or "none"
             raise ValueError(f"policy {name} has no parameter {key!r}; its parameters: {known}")
+        if not math.isfinite(float(number)):
+            raise ValueError(f"policy {name}: {key}={number} is too large a number")
         values[key] = number
     changed = {k: v for k, v in values.items() if v != entry.defaults[k]}
     words = ",".join(f"{k}={write_decimal(v)}" for k, v in changed.items())
@@ -171,7 +182,8 @@ def policy(
     Parameters
     ----------
     function : callable
-        The function; ``@policy`` alone, or ``@policy(...)`` with the options below.
+        The function; ``@policy`` alone, or ``@policy(...)`` with the options below. Of one that
+        numba has compiled already, the plain function is taken.
     name : str, optional
         The name to register, by default the function's own.
     words : bool, default False
@@ -187,10 +199,10 @@ def policy(
     Raises
     ------
     ValueError
-        If the name is not a plain word or is taken by another policy, or there are more than eight
-        parameters.
+        If the name is not a plain word or is taken by another policy, a parameter is not finite,
+        or there are more than eight.
     TypeError
-        If the function does not take exactly one argument.
+        If it is no plain function of exactly one argument, or a parameter is no number.
 
     Examples
     --------
@@ -207,7 +219,8 @@ def policy(
     """
 
     def register(function: Callable[..., int]) -> Policy:
-        return _register(function, name or function.__name__, words, params)
+        plain = _plain(function)
+        return _register(plain, plain.__name__ if name is None else str(name), words, params)
 
     return register if function is None else register(function)
 
@@ -266,15 +279,45 @@ def _register(
     _check_name(name, home)
     if len(params) > N_PARAMS:
         raise ValueError(f"policy {name} has {len(params)} parameters; at most {N_PARAMS} are kept")
-    if len(inspect.signature(function).parameters) != 1:
-        raise TypeError(f"policy {name} must take one argument, the view: choose(view) -> move")
+    if not isinstance(words, bool):
+        raise TypeError(f"policy {name}: words must be True or False, not {words!r}")
+    taken_in = inspect.signature(function, follow_wrapped=False).parameters.values()
+    if [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in taken_in] != [True]:
+        raise TypeError(
+            f"policy {name} must take one argument, the view: choose(view) -> move, "
+            f"not {function.__name__}{inspect.signature(function, follow_wrapped=False)}"
+        )
+    defaults = {key: _number(name, key, value) for key, value in params.items()}
     text = _source_of(function)
     source = f"{_file_of(function)} sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}"
     doc = (inspect.getdoc(function) or "").partition("\n")[0]
-    defaults = {key: Decimal(str(value)) for key, value in params.items()}
-    part = Function(function, text, tuple(params.values()), words)
+    part = Function(function, text, tuple(map(float, defaults.values())), words)
     _registry[name] = _Entry(part, doc, source, defaults, home)
     return get_policy(name)
+
+
+def _plain(function: object) -> types.FunctionType:
+    """Return a plain function, also of one that numba has compiled; TypeError at anything else."""
+    plain = getattr(function, "py_func", function)
+    odd = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    if not isinstance(plain, types.FunctionType) or any(kind(plain) for kind in odd):
+        raise TypeError(f"a policy must be a plain function choose(view) -> move, not {function!r}")
+    return plain
+
+
+def _number(policy: str, key: str, value: object) -> Decimal:
+    """Return a parameter's default as a decimal; raise unless it is a finite number with a name."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"policy {policy}: {key}={value!r} is not a number")
+    if not re.fullmatch(r"\w+", key):
+        raise ValueError(f"policy {policy}: {key!r} cannot name a parameter")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"policy {policy}: {key}={value!r} is not a finite number")
+    return Decimal(repr(number))
 
 
 def _file_of(function: Callable[..., Any]) -> str:
@@ -333,5 +376,13 @@ def _line_in(path: Path, error: BaseException) -> str:
 
 
 def read_policies(specs: str | Sequence[str | Policy]) -> list[Policy]:
-    """Return policies from a list of specs, or from one comma-separated text."""
+    """Return policies from a list of specs, or from one comma-separated text.
+
+    Raises
+    ------
+    TypeError
+        If it is neither, or something in it is not a policy's spec.
+    """
+    if isinstance(specs, Policy) or not isinstance(specs, Iterable):
+        raise TypeError(f"policies are a list of specs, or a text with commas, not {specs!r}")
     return [get_policy(s) for s in (split_specs(specs) if isinstance(specs, str) else specs)]
