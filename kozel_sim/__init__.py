@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     )
     from kozel_sim.simulation import simulate
     from kozel_sim.store import Run, load_run
+    from kozel_sim.tell import measure_tell
     from kozel_sim.tournaments import tournament
+    from kozel_sim.worlds import Worlds
 
 _HOMES = {
     "decision": ["IllegalMoveError", "Policy"],
@@ -60,7 +62,9 @@ _HOMES = {
     ],
     "simulation": ["simulate"],
     "store": ["Run", "load_run"],
+    "tell": ["measure_tell"],
     "tournaments": ["tournament"],
+    "worlds": ["Worlds"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -71,6 +75,7 @@ __all__ = [
     "Record",
     "RuleSet",
     "Run",
+    "Worlds",
     "bank_shares",
     "check_record",
     "compare",
@@ -84,6 +89,7 @@ __all__ = [
     "list_policies",
     "load_code",
     "load_run",
+    "measure_tell",
     "needs_redeal",
     "play",
     "policy",

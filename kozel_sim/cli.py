@@ -208,6 +208,37 @@ def sweep(
 
 
 @app.command()
+def tell(
+    matches: Matches = 1000,
+    rules: RulesOption = "room-fish-all",
+    players: Players = None,
+    policies: Policies = None,
+    set_: Set = None,
+    code: Code = None,
+    seed: Seed = None,
+    workers: Workers = 0,
+    out: Out = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the tell: how often a player who switches ends lacks the value he left.
+
+    Beside it stands the chance that he lacks it anyway, to an observer at the table.
+    """
+    from kozel_sim.checks import read_seed
+    from kozel_sim.policies import read_policies
+    from kozel_sim.tell import POLICIES
+    from kozel_sim.tell_report import report_tell
+    from kozel_sim.tournaments import Tournament
+
+    read_code(code)
+    field = read_policies(policies if policies is not None else list(POLICIES))
+    rule_sets = read_rules(rules, players, set_)
+    planned = Tournament("tell", rule_sets, field, matches or 0, read_seed(seed))
+    report_tell(planned, out, workers or cores(), json_, quiet)
+
+
+@app.command()
 def replay(
     rules: RulesOption = "room-fish-all",
     players: Players = None,

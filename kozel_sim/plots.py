@@ -7,6 +7,7 @@ pyplot: save it, or put it last in a notebook's cell (``leaderboard(summary).fig
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,8 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim.stats import percent
+from kozel_sim.tell import CLAIM
 
 BLUE = "#0072B2"
+VERMILION = "#D55E00"
 """Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
 
 LABELS = {
@@ -247,6 +250,102 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     return figure
 
 
+OBSERVER_LABELS = {"table": "seen from the table", "next": "seen by the next seat"}
+
+
+def tell(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    policy: str = "all",
+    touched: str = "all",
+    observer: str = "table",
+    preset: str | None = None,
+    players: int | None = None,
+) -> Axes:
+    """Plot how often a player who switched ends lacked the value he left, by tiles left.
+
+    Beside it stands the chance of that to an observer, and behind both what is claimed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``measure_tell(...)``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    policy : str, default "all"
+        "all", or whose tells are meant.
+    touched : {"all", "no", "yes"}
+        Only ends that were played on since, or were not.
+    observer : {"table", "next"}
+        Whose chance is drawn.
+    preset : str, optional
+        Which preset; needed when the frame has several.
+    players : int, optional
+        Which number of players; needed when the frame has several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no such part, or several and none is named.
+    """
+    rows = _one(_one(frame, "preset", preset), "players", players)
+    for column, value in (("policy", policy), ("touched", touched), ("observer", observer)):
+        rows = _one(rows, column, value)
+    title = f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players"
+    rows = rows[rows["left"] > 0].sort_values("left")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+    ax.axhspan(*CLAIM, color="0.5", alpha=0.2, linewidth=0, label="tip T5 claims")
+    for shift, colour, marker, style, column, low, high, label in (
+        (0.07, VERMILION, "s", "--", "baseline", "baseline_ci_low", "baseline_ci_high", "chance"),
+        (-0.07, BLUE, "o", "-", "estimate", "ci_low", "ci_high", "frequency"),
+    ):
+        ends = [rows[column] - rows[low], rows[high] - rows[column]]
+        errors = [end.where(np.isfinite(end)) for end in ends]
+        ax.errorbar(
+            rows["left"] + shift,
+            rows[column],
+            yerr=errors,
+            fmt=marker + style,
+            color=colour,
+            markersize=4,
+            linewidth=1,
+            capsize=4,
+            label=label if label == "frequency" else f"{label} ({OBSERVER_LABELS[observer]})",
+        )
+    ax.set_xlabel("tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
+    ax.set_xticks(list(rows["left"]))
+    ax.set_xlim(0.5, max(rows["left"].max(), 2) + 0.5)
+    ax.set_ylim(0, 1)
+    ax.set_ylabel(f"lacks the value he left ({percent(rows['level'].iloc[0])} interval)")
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    who = "all policies" if policy == "all" else _wrapped(policy, 40)
+    ax.set_title(f"{title}: {who}", loc="left", fontsize="medium")
+    _plain(ax, "y")
+    return ax
+
+
+def tells(frame: pd.DataFrame, observer: str = "table") -> Figure:
+    """Return a new figure with the tell of every policy, by preset and number of players."""
+    parts = frame[["preset", "players", "policy"]].drop_duplicates().to_numpy().tolist()
+    columns = min(4, len(parts))
+    lines = -(-len(parts) // columns)
+    figure = _figure(4.5 * columns, 3.6 * lines)
+    axes = figure.subplots(lines, columns, squeeze=False)
+    for ax in axes.flat[len(parts) :]:
+        ax.remove()
+    for ax, (preset, players, policy) in zip(axes.flat, parts, strict=False):
+        tell(frame, ax, policy=policy, observer=observer, preset=preset, players=players)
+    axes.flat[0].legend(fontsize="small")
+    return figure
+
+
 def _figure(width: float, height: float) -> Figure:
     """Return a new figure that pyplot has made (so a notebook can show it) and does not keep."""
     figure = plt.figure(figsize=(width, height), layout="constrained")
@@ -254,9 +353,9 @@ def _figure(width: float, height: float) -> Figure:
     return figure
 
 
-def _plain(ax: Axes) -> None:
+def _plain(ax: Axes, axis: Literal["x", "y"] = "x") -> None:
     """Take away the lines that carry nothing."""
-    ax.grid(axis="x", alpha=0.3)
+    ax.grid(axis=axis, alpha=0.3)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -22,8 +22,9 @@ from kozel_sim.tiles import ALL, tiles_of
 STREAM_VERSION = 1
 """Number of the scheme that turns words into deals and choices; any change of results bumps it."""
 
-DEAL, SHED, BAZAAR, CHOICE, OWN = range(5)
-"""What a word is for: dealing, five-tile hands, the bazaar's order, choices, a policy's own use."""
+DEAL, SHED, BAZAAR, CHOICE, OWN, WORLD = range(6)
+"""What a word is for: dealing, five-tile hands, the bazaar's order, choices, a policy's own use,
+sampled worlds."""
 
 ROUNDS = 12
 PARITY = 0x1BD11BDA

@@ -117,24 +117,15 @@ class Run:
         folder = Path(folder)
         if prepare_folder(folder, self.manifest):
             return folder
-        made = [path for path in folder.absolute().parents if not path.exists()]
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
+
+        def fill(scratch: Path) -> None:
             files = list(self._write_frame(scratch))
             text = json.dumps(self.manifest | {"files": files}, indent=1)
             if extra is not None:
                 extra(scratch)
             (scratch / MANIFEST).write_text(text + "\n", encoding="utf-8")
-            scratch.chmod(0o777 & ~_umask())
-            if folder.exists():
-                folder.rmdir()
-            scratch.rename(folder)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            for path in made:
-                path.rmdir()
-            raise
+
+        write_folder(folder, fill)
         return folder
 
     def _write_frame(self, folder: Path) -> Any:
@@ -145,6 +136,27 @@ class Run:
             pq.write_table(table, path, compression="zstd")
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             yield {"file": path.name, "rows": len(rows), "sha256": digest}
+
+
+def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Make a folder that is not there, or is empty; it appears whole or not at all.
+
+    `fill` is called with a folder beside it, to write the files.
+    """
+    made = [path for path in folder.absolute().parents if not path.exists()]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        fill(scratch)
+        scratch.chmod(0o777 & ~_umask())
+        if folder.exists():
+            folder.rmdir()
+        scratch.rename(folder)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        for path in made:
+            path.rmdir()
+        raise
 
 
 def identity(manifest: dict[str, Any]) -> dict[str, Any]:

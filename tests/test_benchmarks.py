@@ -10,6 +10,7 @@ from kozel_sim import reference
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 yardstick = importlib.import_module("yardstick")
+worlds = importlib.import_module("worlds")
 
 MATCHES = 4000
 needs_compiler = pytest.mark.skipif(yardstick.find_compiler() is None, reason="no C compiler")
@@ -32,3 +33,11 @@ def test_users_function_plays_as_random_does():
     assert yardstick.engine(4, yardstick.USERS)(200).rounds == (
         yardstick.engine(4, [yardstick.RANDOM])(200).rounds
     )
+
+
+def test_benchmark_of_worlds_prints_a_line_per_case(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["worlds.py", "--worlds", "10", "--repeats", "1"])
+    worlds.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[0] for line in lines] == list(worlds.CASES)
+    assert "399,072,960 worlds" in lines[0]

@@ -308,7 +308,7 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
         "prefer:...",
         "mix:...",
     ]
-    assert rows[-3]["parameters"] == "a=1.5"
+    assert rows[-4]["parameters"] == "a=1.5"
     assert rows[-3]["parameters"].split(", ") == list(FEATURES)
     assert "mix:..." in kozel("policies")[1]
 

@@ -9,11 +9,11 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
-    "table": "view moves opening scoring features decision record reference engine",
+    "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies",
     "study": "checks schedule simulation playing stats sweep store experiment tournaments duels "
-    "bench",
-    "faces": "plots printing cli",
+    "bench tell",
+    "faces": "plots printing tell_report cli",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
