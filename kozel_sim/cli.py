@@ -19,6 +19,7 @@ from kozel_sim.printing import (
 )
 
 if TYPE_CHECKING:
+    from kozel_sim.decision import Policy
     from kozel_sim.rules import RuleSet
 
 app = typer.Typer(
@@ -137,11 +138,9 @@ def tournament(
 ) -> None:
     """Let policies play each other, every deal from every seat, and print the leaderboard."""
     from kozel_sim.checks import read_seed
-    from kozel_sim.policies import list_policies, read_policies
     from kozel_sim.tournaments import Tournament
 
-    read_code(code)
-    field = read_policies(policies if policies is not None else list_policies())
+    field = read_field(policies, read_code(code))
     rule_sets = read_rules(rules, players, set_)
     planned = Tournament("tournament", rule_sets, field, matches or 0, read_seed(seed))
     report(planned, LEADERBOARD, out, workers or cores(), json_, quiet)
@@ -176,10 +175,10 @@ def sweep(
     """
     from kozel_sim.checks import read_seed
     from kozel_sim.experiment import Experiment, load_experiment
-    from kozel_sim.policies import list_policies, split_specs
+    from kozel_sim.policies import FIELD, split_specs
     from kozel_sim.tournaments import Tournament
 
-    read_code(code)
+    own = read_code(code)
     if (experiment is None) == (rules is None):
         raise ValueError("sweep needs an experiment file, or --rules with presets (not both)")
     given: dict[str, Any] = {
@@ -198,7 +197,7 @@ def sweep(
         plan = plan.change(**given)
     else:
         start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
-        field = {"rules": split_specs(rules or ""), "policies": list_policies()}
+        field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
     planned = Tournament.of(plan)
     if len(planned.rules) < 2:
@@ -372,12 +371,18 @@ def bench(
 # ---------------------------------------------------------------------- reading options
 
 
-def read_code(paths: list[Path] | None) -> None:
-    """Load policy files."""
+def read_code(paths: list[Path] | None) -> list[str]:
+    """Load policy files; return the names of the policies that they register."""
     from kozel_sim.policies import load_code
 
-    for path in paths or []:
-        load_code(path)
+    return [name for path in paths or [] for name in load_code(path)]
+
+
+def read_field(policies: str | None, own: list[str]) -> list[Policy]:
+    """Return the policies that the options name: by default the usual ones, and those of files."""
+    from kozel_sim.policies import FIELD, read_policies
+
+    return read_policies(policies if policies is not None else [*FIELD, *own])
 
 
 def read_rules(

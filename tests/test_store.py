@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from command_line import picture
 
-from kozel_sim import RuleSet, load_run, simulate, store, tournament
+from kozel_sim import RuleSet, get_policy, load_run, simulate, store, tournament
 from kozel_sim.store import MANIFEST, prepare_folder
 
 FIELD = ["random", "dump_heavy", "weights:pips=1,double=3"]
@@ -44,7 +44,9 @@ def test_manifest_says_how_the_run_was_made(run, tmp_path):
     manifest = json.loads((run.save(tmp_path / "mine") / MANIFEST).read_text(encoding="utf-8"))
     assert manifest["format"] == "kozel-run/1"
     assert (manifest["seed"], manifest["deals"], manifest["engine"]) == (1, 20, "scalar")
-    assert manifest["policies"] == [{"name": name} for name in FIELD]
+    assert [entry["name"] for entry in manifest["policies"]] == FIELD
+    ladders = [get_policy(ladder) for entry in manifest["policies"] for ladder in entry["ladders"]]
+    assert [p.parts for p in ladders] == [get_policy(name).parts for name in FIELD]
     assert manifest["counts"] == {"matches": 240, "rounds": run.rounds, "rows": 480}
     assert {"stream", "sources", "versions", "machine", "made", "seconds"} <= set(manifest)
     for entry in manifest["rules"]:

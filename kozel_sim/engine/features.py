@@ -263,7 +263,7 @@ def after_move(view, s, row, move):
             hold += unseen == 0
             if unseen == np.int64(1) << covered and count_value(s.hand, covered) == 1:
                 strand |= np.int64(1) << covered
-        end = end_of_arm(view, s, arm, byte, np.uint64(move))
+        end = end_of_arm(view, s, arm, byte, np.uint64(move & 0xFF))
         if end != NONE:
             arms += 1
             shown |= np.int64(1) << end

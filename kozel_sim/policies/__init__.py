@@ -1,5 +1,6 @@
 """Policies: the registry, the built-ins, specs, and users' functions."""
 
+from kozel_sim.policies.builtin import FIELD
 from kozel_sim.policies.registry import (
     get_policy,
     ladder,
@@ -12,6 +13,7 @@ from kozel_sim.policies.registry import (
 from kozel_sim.policies.spec import split_specs, write_ladder
 
 __all__ = [
+    "FIELD",
     "get_policy",
     "ladder",
     "list_policies",

@@ -51,15 +51,19 @@ BUILTIN: dict[str, tuple[str, str, str]] = {
         "hand-made",
     ),
     "allround": (
-        "hold_last > pips=1,double=3,range=2,lock=1.5,unseen=-0.5,next_void=2,goes_out=50",
-        "keep what nobody else can lay; then a weighted sum set by hand",
+        "hold_last > pips=1,double=3,range=3,block=3,lock=1.25,unseen=-0.75,next_void=1.5,"
+        "fish_ahead=1",
+        "keep what nobody else can lay (T7); then a weighted sum set by hand",
         "hand-made",
     ),
     "pair_allround": (
-        "hold_last > pips=1,double=3,range=2,lock=1.5,unseen=-0.5,next_void=2,partner_void=-2,"
-        "goes_out=50",
-        "allround that spares the partner the ends that he lacks",
+        "hold_last > pips=1,double=3,range=3,block=3,lock=1.75,unseen=-1.5,next_void=1.5,"
+        "partner_void=-2,fewest_void=2,fish_ahead=1,fish_behind=-2",
+        "allround for pairs, which spares the partner the ends that he lacks",
         "hand-made",
     ),
 }
 """By name: the stages, what it does, and where it comes from."""
+
+FIELD = ("random", "dump_heavy", "dump_doubles", "seven_tips", "allround")
+"""Who plays when nobody is named."""

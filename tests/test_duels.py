@@ -1,0 +1,175 @@
+"""Duels: one policy against another, within the same deals and from every seat."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import runner
+from user_policies import own_registry
+
+from kozel_sim import RuleSet, compare, duel, get_policy, play
+from kozel_sim.duels import Duels, duel_seats
+from kozel_sim.experiment import Experiment, load_experiment
+
+A, B = "dump_heavy", "random"
+TABLES = [("room-fish-all", 2), ("room-fish-all", 3), ("room-fish-all", 4), ("pair-traditional", 4)]
+
+
+@pytest.fixture(autouse=True)
+def forgetful_registry():
+    with own_registry():
+        yield
+
+
+@pytest.mark.parametrize(("preset", "players"), TABLES)
+def test_first_policy_sits_once_at_every_seat(preset, players):
+    rules = RuleSet.preset(preset, players)
+    seats = duel_seats(rules)
+    pairs = rules.teams == "pairs"
+    assert (seats == 0).sum(axis=0).tolist() == [1] * players
+    assert (seats == 0).sum(axis=1).tolist() == [2 if pairs else 1] * len(seats)
+    if pairs:
+        assert all(line[0] == line[2] != line[1] == line[3] for line in seats.tolist())
+
+
+@pytest.mark.parametrize(("preset", "players"), TABLES)
+def test_duel_plays_the_matches_it_says(preset, players):
+    run = duel(preset, A, B, 3, seed=5, players=players)
+    rules = RuleSet.preset(preset, players)
+    seats = duel_seats(rules)
+    assert run.matches == 3 * len(seats) == len(run.frame) // players
+    for number, (_, rows) in enumerate(run.frame.groupby(["deal", "seating"], sort=False)):
+        specs = [(A, B)[i] for i in seats[number % len(seats)]]
+        record = play(rules, specs, seed=5, deal=number // len(seats))
+        assert rows["policy"].tolist() == specs
+        accounts = record.rounds[-1].accounts
+        assert rows["points"].tolist() == [accounts[rules.side_of(s)] for s in range(players)]
+
+
+@pytest.mark.parametrize(("preset", "players"), TABLES)
+def test_comparison_is_what_a_slow_count_finds(preset, players):
+    frame = duel(preset, A, B, 40, seed=5, players=players).frame
+    found = compare(frame).set_index("metric")
+    for metric in ("points_per_round", "points_per_match", "goat_rate"):
+        means, residuals = [], []
+        for name in (A, B):
+            mine = frame[frame["policy"] == name]
+            value = mine["goat"].astype(float) if metric == "goat_rate" else mine["points"]
+            weight = mine["rounds"] if metric == "points_per_round" else mine["rounds"] * 0 + 1
+            mean = value.sum() / weight.sum()
+            residual = (value - mean * weight).groupby(mine["deal"]).sum() / weight.sum()
+            means.append(mean)
+            residuals.append(residual)
+        error = np.sqrt(40 / 39 * ((residuals[0] - residuals[1]) ** 2).sum())
+        row = found.loc[metric]
+        assert (row["estimate"], row["against_estimate"]) == pytest.approx(tuple(means))
+        assert row["difference"] == pytest.approx(means[0] - means[1])
+        assert row["std_error"] == pytest.approx(error)
+        assert row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+def test_exchanged_duel_of_two_is_the_same_duel_with_the_other_sign():
+    one, other = (compare(duel("room-fish-all", *pair, 30, seed=1, players=2).frame)
+                  for pair in ((A, B), (B, A)))  # fmt: skip
+    assert one["difference"].tolist() == pytest.approx((-other["difference"]).tolist())
+    assert one["p_value"].tolist() == pytest.approx(other["p_value"].tolist())
+
+
+def test_same_way_of_playing_under_two_names_does_not_differ():
+    run = duel("room-fish-all", "dump_heavy", "prefer:pips", 300, seed=1, players=2)
+    found = compare(run.frame)
+    assert found["difference"].abs().max() < 1e-12
+    assert (found["p_value"] == 1).all()
+
+
+@pytest.mark.slow
+def test_no_difference_is_seldom_found_significant():
+    """200 duels of equals at four players; the binomial bound is passed by chance 1 in 2,000."""
+    equals = ["random", "mix:0.5*random+0.5*random"]
+    found = pd.concat(
+        compare(duel("room-fish-all", *equals, 60, seed=seed, players=4).frame)
+        for seed in range(200)
+    )
+    for _, rows in found.groupby("metric"):
+        assert 1 <= (rows["p_value"] < 0.05).sum() <= 22
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_workers_do_not_change_a_duel(workers):
+    one = duel("room-fish-all", A, B, 50, seed=1).frame
+    pd.testing.assert_frame_equal(
+        duel("room-fish-all", A, B, 50, seed=1, workers=workers).frame, one
+    )
+
+
+def test_engines_agree_on_a_duel():
+    one = duel("pair-traditional", "pair_allround", "seven_tips", 2, seed=1)
+    slow = duel("pair-traditional", "pair_allround", "seven_tips", 2, seed=1, engine="reference")
+    pd.testing.assert_frame_equal(one.frame, slow.frame)
+
+
+def test_policy_cannot_duel_with_itself_or_twice():
+    rules = [RuleSet.preset("room-fish-all", 2)]
+    one, other = get_policy(A), get_policy(B)
+    with pytest.raises(ValueError, match="dump_heavy cannot duel with itself"):
+        duel(rules, A, A, 3, seed=1)
+    with pytest.raises(ValueError, match="dump_heavy v random is listed twice"):
+        Duels("d", rules, [(one, other), (one, other)], 3, 1)
+    with pytest.raises(ValueError, match="need a rule set and a pair"):
+        Duels("d", rules, [], 3, 1)
+
+
+def test_frame_without_duels_is_refused():
+    with pytest.raises(ValueError, match="no column 'duel'"):
+        compare(pd.DataFrame({"preset": []}))
+
+
+# ---------------------------------------------------------------------- experiment files
+
+FILE = """
+name = "try"
+seed = 1
+deals = 20
+rules = ["room-fish-all"]
+players = [2]
+duels = [["careful", "random"], ["prefer:careful>dump_heavy", "dump_heavy"]]
+[ladders]
+careful = "hold_last > long_suit?match"
+"""
+
+
+def test_experiment_may_list_duels_and_ladders(tmp_path):
+    path = tmp_path / "try.toml"
+    path.write_text(FILE)
+    planned = Duels.of(load_experiment(path))
+    run = planned.play()
+    assert run.matches == planned.matches == 2 * 2 * 20
+    assert list(run.frame["duel"].cat.categories) == [
+        "careful v random",
+        "prefer:careful>dump_heavy v dump_heavy",
+    ]
+    ladders = {p["name"]: p["ladders"] for p in run.manifest["policies"]}
+    assert ladders["careful"] == ["prefer:hold_last>long_suit?match"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"policies": ["random", "dump_heavy"]}, {"duels": []}, {"duels": [], "policies": ["random"]}],
+)
+def test_experiment_lists_policies_or_duels(change):
+    values = {"name": "x", "seed": 1, "deals": 1, "rules": ["room-fish-all"], "duels": [(A, B)]}
+    with pytest.raises(ValueError, match="either two or more policies, or duels"):
+        Experiment.read(values | change, "x.toml")
+
+
+def test_command_line_plays_duels(monkeypatch, capsys, tmp_path):
+    kozel = runner(monkeypatch, capsys)
+    path = tmp_path / "try.toml"
+    path.write_text(FILE)
+    status, out, _ = kozel("run", str(path), "-o", str(tmp_path / "out"))
+    assert status == 0
+    assert "prefer:careful>dump_heavy" in out
+    assert {"manifest.json", "duels.csv", "duels.png"} <= {
+        p.name for p in (tmp_path / "out").iterdir()
+    }
+    table = pd.read_csv(tmp_path / "out" / "duels.csv")
+    assert len(table) == 6
