@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import runner
-from user_policies import own_registry
+from user_policies import own_registry, scatter
 
-from kozel_sim import RuleSet, compare, duel, get_policy, play
+from kozel_sim import RuleSet, compare, duel, get_policy, play, policy
 from kozel_sim.duels import Duels, duel_seats
 from kozel_sim.experiment import Experiment, load_experiment
 
@@ -84,7 +84,7 @@ def test_same_way_of_playing_under_two_names_does_not_differ():
 @pytest.mark.slow
 def test_no_difference_is_seldom_found_significant():
     """200 duels of equals at four players; the binomial bound is passed by chance 1 in 2,000."""
-    equals = ["random", "mix:0.5*random+0.5*random"]
+    equals = ["random", policy(words=True, which=0)(scatter)]
     found = pd.concat(
         compare(duel("room-fish-all", *equals, 60, seed=seed, players=4).frame)
         for seed in range(200)

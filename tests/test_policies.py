@@ -238,10 +238,9 @@ def test_weights_are_a_ladder_of_one_stage():
     ],
 )
 def test_bad_stage_is_named_with_its_choices(stages, complaint):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="prefer:") as error:
         get_policy(f"prefer:{stages}")
     assert complaint in str(error.value)
-    assert f"policy 'prefer:{stages}'" in str(error.value) or "weights" in str(error.value)
 
 
 def test_ladder_is_registered_by_name_and_may_be_changed():
