@@ -1,5 +1,6 @@
 """Policies by their specs: the registry, weights, mixtures, users' functions and files of them."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -238,9 +239,8 @@ def test_weights_are_a_ladder_of_one_stage():
     ],
 )
 def test_bad_stage_is_named_with_its_choices(stages, complaint):
-    with pytest.raises(ValueError, match="prefer:") as error:
+    with pytest.raises(ValueError, match=re.escape(complaint)):
         get_policy(f"prefer:{stages}")
-    assert complaint in str(error.value)
 
 
 def test_ladder_is_registered_by_name_and_may_be_changed():
