@@ -47,7 +47,8 @@ POLICIES = (
     "dump_doubles",
     "keep_range",
     "block_ends",
-    "weights:pips=1,double=3,range=2,block=0.5,lock=1.5",
+    "seven_tips",
+    "allround",
 )
 """Whose tells are measured unless the caller names policies."""
 ALL_OF = "all"
