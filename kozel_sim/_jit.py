@@ -13,14 +13,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numba
 import platformdirs
+from numba.core.typing.templates import builtin_registry
 
-from kozel_sim.fingerprint import fingerprint
+from kozel_sim.fingerprint import fingerprint, helpers
 from kozel_sim.provenance import source_hash
 
 CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
+F = TypeVar("F", bound=Callable)
 
 
 @cache
@@ -67,12 +70,39 @@ def inlined(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
 
 
+_twins: list[Callable] = []
+"""Kept alive here: numba's registry does not."""
+
+
+def twin(function: F, compiled: Callable) -> F:
+    """Let compiled code that names a plain function call a compiled one; return the plain one."""
+    _twins.append(compiled)
+    builtin_registry.register_global(function, numba.typeof(compiled))
+    return function
+
+
+def shared(function: F) -> F:
+    """Let compiled code call a plain function, compiled once and cached on disk.
+
+    numba's ``register_jitable`` would compile it anew for every policy that calls it.
+    """
+    return twin(function, kernel(function))
+
+
+@cache
+def share_helper(function: F) -> F:
+    """Let compiled code call a plain function that takes others, or that a user wrote."""
+    return twin(function, inlined(function))
+
+
 def compile_policy(function: Callable, signature: object) -> object:
-    """Compile a user's policy to a C function.
+    """Compile a user's policy, and the plain functions that it calls, to a C function.
 
     It is cached on disk under a hash of all that it reads, where that can be told and its source is
     in a file.
     """
+    for helper in helpers(function):
+        share_helper(helper)
     known = fingerprint(function)
     if known is not None:
         with _own_cache_folder(f"policy-{known}"):

@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine",
-    "players": "policies",
-    "study": "schedule simulation playing stats sweep store experiment tournaments bench",
+    "players": "policies kit",
+    "study": "positions schedule simulation playing stats sweep store experiment tournaments bench",
     "faces": "plots printing cli",
 }
 """From the bottom up; a subpackage is one entry."""
