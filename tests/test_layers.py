@@ -11,7 +11,7 @@ LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine",
     "players": "policies kit",
-    "study": "positions schedule simulation playing stats sweep store experiment tournaments bench",
+    "study": "apart positions timing schedule simulation playing stats sweep store experiment tournaments bench checking",
     "faces": "plots printing cli",
 }
 """From the bottom up; a subpackage is one entry."""

@@ -8,10 +8,12 @@ import importlib.util
 import inspect
 import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, overload
 
@@ -27,6 +29,8 @@ from kozel_sim.policies.spec import (
 from kozel_sim.view import N_PARAMS
 
 KEYWORDS = ("weights", "mix")
+PLUGINS = "kozel_sim.policies"
+"""The entry point group of packages that bring policies; each names a module that registers."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,34 @@ class _Entry:
 _registry: dict[str, _Entry] = {
     name: _Entry(ladder, doc, source, {}, None) for name, (ladder, doc, source) in BUILTIN.items()
 }
+_plugins_are_loaded = False
+
+
+def load_plugins() -> None:
+    """Import the installed plug-ins, once; one that is broken is left out with a warning."""
+    global _plugins_are_loaded
+    if _plugins_are_loaded:
+        return
+    _plugins_are_loaded = True
+    for plugin in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+        _load_plugin(plugin)
+
+
+def _load_plugin(plugin: EntryPoint) -> None:
+    home = f"{plugin.dist.name} {plugin.dist.version}" if plugin.dist else "an unknown package"
+    before = dict(_registry)
+    try:
+        plugin.load()
+    except (Exception, SystemExit) as error:
+        _registry.clear()
+        _registry.update(before)
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        warnings.warn(
+            f"the plug-in {plugin.name!r} of {home} is left out: {text}", UserWarning, stacklevel=2
+        )
+        return
+    for name in _registry.keys() - before.keys():
+        _registry[name] = replace(_registry[name], source=f"{home}, {_registry[name].source}")
 
 
 def list_policies() -> list[str]:
@@ -53,11 +85,13 @@ def list_policies() -> list[str]:
     >>> list_policies()[:3]
     ['random', 'dump_heavy', 'dump_doubles']
     """
+    load_plugins()
     return list(_registry)
 
 
 def policy_table() -> list[dict[str, str]]:
     """Return what is known of each registered policy: name, parameters, source, doc."""
+    load_plugins()
     return [
         {
             "name": name,
@@ -102,6 +136,8 @@ def get_policy(spec: str | Policy) -> Policy:
         return read_weights(spec, text)
     if name == "mix":
         return _mixture(spec, text)
+    if name not in _registry:
+        load_plugins()
     entry = _registry.get(name)
     if entry is None:
         close = difflib.get_close_matches(name, _registry, n=1)
@@ -207,7 +243,10 @@ def _register(
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
         raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
     if taken is not None and taken.home != home:
-        raise ValueError(f"the name {name!r} is taken by another policy; give it another one")
+        owner = taken.source if taken.home else "built in"
+        raise ValueError(
+            f"the name {name!r} is taken by another policy ({owner}); give it another one"
+        )
     if len(params) > N_PARAMS:
         raise ValueError(f"policy {name} has {len(params)} parameters; at most {N_PARAMS} are kept")
     if len(inspect.signature(function).parameters) != 1:
@@ -254,9 +293,11 @@ def load_code(path: str | Path) -> list[str]:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        _registry.clear()
+        _registry.update(before)
+        if isinstance(error, SyntaxError) and Path(error.filename or "") == path.resolve():
+            raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
         line = _line_in(path, error)
         raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from None
     new = [name for name in _registry if before.get(name) is not _registry[name]]
