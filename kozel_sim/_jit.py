@@ -17,6 +17,8 @@ from typing import TypeVar
 
 import numba
 import platformdirs
+from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from kozel_sim.fingerprint import fingerprint, helpers
@@ -101,8 +103,13 @@ def compile_policy(function: Callable, signature: object) -> object:
     It is cached on disk under a hash of all that it reads, where that can be told and its source is
     in a file.
     """
+    typing_context = cpu_target.typing_context
+    typing_context.refresh()
     for helper in helpers(function):
-        share_helper(helper)
+        try:
+            typing_context.resolve_value_type(helper)
+        except (ValueError, TypingError):
+            share_helper(helper)
     known = fingerprint(function)
     if known is not None:
         with _own_cache_folder(f"policy-{known}"):

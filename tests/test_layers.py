@@ -11,7 +11,8 @@ LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine",
     "players": "policies kit",
-    "study": "apart positions timing schedule simulation playing stats sweep store experiment tournaments bench checking",
+    "study": "schedule simulation playing stats sweep store experiment tournaments bench "
+    "apart positions timing checking",
     "faces": "plots printing cli",
 }
 """From the bottom up; a subpackage is one entry."""
