@@ -7,6 +7,7 @@ numba's own cache does not notice an edited helper or constant in another file.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -72,6 +73,13 @@ def inlined(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
 
 
+INNER = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""Options of what only compiled code calls: it is not called from Python."""
 _twins: list[Callable] = []
 """Kept alive here: numba's registry does not."""
 
@@ -88,13 +96,14 @@ def shared(function: F) -> F:
 
     numba's ``register_jitable`` would compile it anew for every policy that calls it.
     """
-    return twin(function, kernel(function))
+    with _own_cache_folder():
+        return twin(function, numba.njit(cache=True, **INNER)(function))
 
 
 @cache
 def share_helper(function: F) -> F:
     """Let compiled code call a plain function that takes others, or that a user wrote."""
-    return twin(function, inlined(function))
+    return twin(function, numba.njit(forceinline=True, **INNER)(function))
 
 
 def compile_policy(function: Callable, signature: object) -> object:
@@ -115,8 +124,9 @@ def compile_policy(function: Callable, signature: object) -> object:
         with _own_cache_folder(f"policy-{known}"):
             try:
                 return numba.cfunc(signature, cache=True, error_model="numpy")(function)
-            except RuntimeError as error:
-                if "cannot cache" not in str(error):
+            except (RuntimeError, OSError) as error:
+                # Nowhere to keep it, or a notebook's cell whose source is not in this process.
+                if not re.search("cannot cache|could not get source", str(error)):
                     raise
     return numba.cfunc(signature, error_model="numpy")(function)
 

@@ -383,6 +383,12 @@ def nth_move(view: View, n: int) -> int:
     return 0
 
 
+@shared
+def _bits(mask: int) -> int:
+    """Count the bits of a mask of sixty."""
+    return popcount(mask & 0x3FFFFFFF) + popcount(mask >> 30)
+
+
 def best_move(view: View, score: Callable[[View, int], float]) -> int:
     """Return the legal move with the highest score; a tie is broken as the built-ins break it.
 
@@ -391,27 +397,36 @@ def best_move(view: View, score: Callable[[View, int], float]) -> int:
     view : View
         What the seat knows.
     score : callable
-        A plain function ``score(view, move) -> number``. Moves that tie are scored twice.
+        A plain function ``score(view, move) -> number``, asked once per move.
     """
     best = -math.inf
-    kept = 0
-    first = 0
+    choice = 0
+    rank = 0
+    # Which moves tie, as bits by their rank: a donkey may have over sixty moves, never 120.
+    tied = 0
+    tied_behind = 0
     for move in moves(view):
         value = float(score(view, move))
         if value > best:
             best = value
-            kept = 0
-            first = move
+            choice = move
+            tied = 0
+            tied_behind = 0
         if value == best:
-            kept += 1
-    if kept > 1:
-        rank = tie(view, kept)
-        for move in moves(view):
-            if float(score(view, move)) == best:
-                if rank == 0:
-                    return move
-                rank -= 1
-    return first
+            if rank < 60:
+                tied |= 1 << rank
+            else:
+                tied_behind |= 1 << rank - 60
+        rank += 1
+    n = _bits(tied) + _bits(tied_behind)
+    if n < 2:
+        return choice
+    skip = tie(view, n)
+    rank = 0
+    while skip >= 0:
+        skip -= tied >> rank & 1 if rank < 60 else tied_behind >> rank - 60 & 1
+        rank += 1
+    return nth_move(view, rank - 1)
 
 
 share_helper(best_move)

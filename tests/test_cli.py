@@ -255,6 +255,7 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
     _, out, _ = kozel("policies", "--code", file("mine.py", source), "--json")
     rows = strict_json(out)
     assert [row["name"] for row in rows] == [*list_policies(), "weights:...", "mix:..."]
+    assert all(row["ns per decision"] > 0 for row in rows[:-2])
     assert rows[-3]["parameters"] == "a=1.5"
     assert rows[-2]["parameters"].split(", ") == list(FEATURES)
     assert "mix:..." in kozel("policies")[1]

@@ -278,6 +278,26 @@ def plain(view, move):
     return 0.0
 
 
+def test_best_move_breaks_ties_among_very_many_moves_too():
+    rng = random.Random(7)
+    function = compile_policy(any_move, CHOOSE)
+    most = 0
+    for _ in range(400):
+        round_ = crowded(RuleSet.preset("livegames-donkey", 4), rng)
+        legal = round_.moves()
+        if legal:
+            view = round_.view(legal)
+            view.word = rng.randrange(2**32)
+            assert any_move(view) == legal[tie(view, len(legal))]
+            assert run(function, view) == any_move(view)
+            most = max(most, len(legal))
+    assert 64 < most < 120
+
+
+def any_move(view):
+    return best_move(view, plain)
+
+
 def test_best_move_breaks_ties_as_the_built_ins_do():
     @policy
     def all_equal(view):
@@ -349,3 +369,14 @@ def test_policy_without_a_return_is_told_so():
 
     with pytest.raises(ValueError, match="does not return a move on every path"):
         compiled(forgetful)
+
+
+# ---------------------------------------------------------------------- what compiling costs
+
+
+def test_policy_with_kit_and_helpers_is_kept_on_disk():
+    def kept(view):
+        return best_move(view, score)
+
+    compile_policy(kept, CHOOSE)
+    assert compile_policy(kept, CHOOSE).cache_hits == 1
