@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
     from kozel_sim.moves import legal_moves
     from kozel_sim.opening import first_leader, needs_redeal
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from kozel_sim.tournaments import tournament
 
 _HOMES = {
+    "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
     "moves": ["legal_moves"],
     "opening": ["first_leader", "needs_redeal"],
@@ -70,6 +72,7 @@ __all__ = [
     "RuleSet",
     "Run",
     "bank_shares",
+    "check_policy",
     "check_record",
     "elo_change",
     "first_leader",

@@ -401,11 +401,10 @@ def best_move(view: View, score: Callable[[View, int], float]) -> int:
     """
     best = -math.inf
     choice = 0
-    rank = 0
     # Which moves tie, as bits by their rank: a donkey may have over sixty moves, never 120.
     tied = 0
     tied_behind = 0
-    for move in moves(view):
+    for rank, move in enumerate(moves(view)):
         value = float(score(view, move))
         if value > best:
             best = value
@@ -417,16 +416,15 @@ def best_move(view: View, score: Callable[[View, int], float]) -> int:
                 tied |= 1 << rank
             else:
                 tied_behind |= 1 << rank - 60
-        rank += 1
     n = _bits(tied) + _bits(tied_behind)
     if n < 2:
         return choice
     skip = tie(view, n)
-    rank = 0
+    place = -1
     while skip >= 0:
-        skip -= tied >> rank & 1 if rank < 60 else tied_behind >> rank - 60 & 1
-        rank += 1
-    return nth_move(view, rank - 1)
+        place += 1
+        skip -= tied >> place & 1 if place < 60 else tied_behind >> place - 60 & 1
+    return nth_move(view, place)
 
 
 share_helper(best_move)

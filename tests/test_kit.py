@@ -192,8 +192,8 @@ def test_moves_of_several_doubles_are_walked_in_order(preset):
 def walked(view):
     """Mix the legal moves in their order."""
     mix = 1
-    for move in moves(view):
-        mix = (31 * mix + move) % 1000003
+    for rank, move in enumerate(moves(view)):
+        mix = (31 * mix + move + rank) % 1000003
     return mix
 
 

@@ -1,7 +1,9 @@
 """The example files, one per level, do what they say; and policies written in a notebook play."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import nbformat
@@ -9,9 +11,11 @@ import pytest
 from nbclient import NotebookClient
 from user_policies import own_registry
 
-from kozel_sim.checking import check_policy
+from kozel_sim import kit, load_code, play
+from kozel_sim.checking import CHECKS, check_policy
 from kozel_sim.experiment import load_experiment
 from kozel_sim.tournaments import Tournament
+from kozel_sim.view import View
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "policies"
 FILES = sorted(FOLDER.iterdir())
@@ -52,6 +56,28 @@ def test_plain_example_talks_when_it_is_run():
     assert "goat" in done.stdout
 
 
+# ---------------------------------------------------------------------- the page
+
+
+def test_page_names_every_field_and_word():
+    page = (FOLDER.parents[1] / "docs" / "policies.md").read_text(encoding="utf-8")
+    view, kit_part = page.split("## The View")[1].split("## The kit")
+    named = set(re.findall(r"`(\w+)`", view.split("## Moves")[0]))
+    assert named >= {field.name for field in fields(View)}
+    assert set(re.findall(r"`(\w+)[(`]", kit_part)) >= set(kit.__all__)
+    assert all(f"**{check}**" in page for check in CHECKS)
+
+
+def test_function_of_the_page_plays(tmp_path):
+    page = (FOLDER.parents[1] / "docs" / "policies.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "page.py").write_text(source, encoding="utf-8")
+    assert load_code(tmp_path / "page.py") == ["careful"]
+    for deal in range(3):
+        fast = play("sea-goat", ["careful:alpha=0.5"] * 4, 1, deal)
+        assert fast == play("sea-goat", ["careful:alpha=0.5"] * 4, 1, deal, engine="reference")
+
+
 # ---------------------------------------------------------------------- notebooks
 
 CELLS = [
@@ -69,7 +95,7 @@ CELLS = [
     "def score(view, move):\n    return -pips_of(move)",
     "@policy\ndef mine(view):\n    return best_move(view, score)",
     "print(goats(1) != first, goats(2) == goats(1), list_policies().count('mine'))",
-    "from kozel_sim.checking import check_policy\n"
+    "from kozel_sim import check_policy\n"
     "(report,) = check_policy(mine, positions=1)\n"
     "print(report.policy, report.ok)",
 ]
