@@ -14,6 +14,8 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from kozel_sim.decision import Function, Policy
@@ -142,7 +144,8 @@ def _packed(target: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
-        return bytes(cloudpickle.dumps((target, args)))
+        homes = [module.__name__ for module in modules]
+        return pickle.dumps(homes) + bytes(cloudpickle.dumps((target, args)))
     finally:
         for name in {module.__name__ for module in modules}:
             cloudpickle.unregister_pickle_by_value(sys.modules[name])
@@ -154,6 +157,10 @@ def serve() -> None:
     # What the code prints must not get between the words.
     os.dup2(2, 1)
     source = sys.stdin.buffer
+    for home in pickle.load(source):
+        # numba looks a function's module up, though nothing of it is needed.
+        if home not in sys.modules and find_spec(home) is None:
+            sys.modules[home] = ModuleType(home)
     target, args = pickle.load(source)
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
 

@@ -79,6 +79,11 @@ _HAS = np.array((*tiles.HAS, 0), np.int64)
 _PIPS = np.array(tiles.PIPS, np.int64)
 _HIGH = np.array(tiles.HIGH, np.int64)
 _LOW = np.array(tiles.LOW, np.int64)
+# By the byte of a move: 0 nothing, tile + 1, and that with bit 7 where it is laid closed.
+_BYTES = np.arange(28) + 1
+_BYTE_PIPS, _BYTE_TILE = np.zeros((2, 256), np.int64)
+_BYTE_PIPS[_BYTES] = _BYTE_PIPS[_BYTES | CLOSED] = _PIPS
+_BYTE_TILE[_BYTES] = _BYTE_TILE[_BYTES | CLOSED] = 1 << np.arange(28)
 
 # ---------------------------------------------------------------------- tiles and masks
 
@@ -212,8 +217,7 @@ def tiles_of(move: int) -> int:
     mask = 0
     rest = int(np.int64(move))
     while rest:
-        # Byte 0 sets bit -1 + 1, which is shifted out.
-        mask |= 1 << (rest & 0x7F) >> 1
+        mask |= int(_BYTE_TILE[rest & 0xFF])
         rest >>= 8
     return mask
 
@@ -224,8 +228,7 @@ def pips_of(move: int) -> int:
     total = 0
     rest = int(np.int64(move))
     while rest:
-        if rest & 0x7F:
-            total += pips((rest & 0x7F) - 1)
+        total += int(_BYTE_PIPS[rest & 0xFF])
         rest >>= 8
     return total
 
