@@ -3,7 +3,7 @@
 python experiments/policies/level3_python.py
 kozel check-policy experiments/policies/level3_python.py
 
-The reference engine calls the function as it stands, on one thread and several hundred times slower.
+The reference engine calls the function as it stands, on one thread, several hundred times slower.
 When it does what you want, it is a level 2 policy already: both engines make the same moves.
 """
 
