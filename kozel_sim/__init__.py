@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
     from kozel_sim.duels import compare, duel
     from kozel_sim.moves import legal_moves
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from kozel_sim.worlds import Worlds
 
 _HOMES = {
+    "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
     "duels": ["compare", "duel"],
     "moves": ["legal_moves"],
@@ -77,6 +79,7 @@ __all__ = [
     "Run",
     "Worlds",
     "bank_shares",
+    "check_policy",
     "check_record",
     "compare",
     "duel",

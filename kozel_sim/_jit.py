@@ -7,20 +7,26 @@ numba's own cache does not notice an edited helper or constant in another file.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import numba
 import platformdirs
+from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import builtin_registry
 
-from kozel_sim.fingerprint import fingerprint
+from kozel_sim.fingerprint import fingerprint, helpers
 from kozel_sim.provenance import source_hash
 
 CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
+F = TypeVar("F", bound=Callable)
 
 
 @cache
@@ -67,19 +73,60 @@ def inlined(function: Callable) -> Callable:
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
 
 
+INNER = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""Options of what only compiled code calls: it is not called from Python."""
+_twins: list[Callable] = []
+"""Kept alive here: numba's registry does not."""
+
+
+def twin(function: F, compiled: Callable) -> F:
+    """Let compiled code that names a plain function call a compiled one; return the plain one."""
+    _twins.append(compiled)
+    builtin_registry.register_global(function, numba.typeof(compiled))
+    return function
+
+
+def shared(function: F) -> F:
+    """Let compiled code call a plain function, compiled once and cached on disk.
+
+    numba's ``register_jitable`` would compile it anew for every policy that calls it.
+    """
+    with _own_cache_folder():
+        return twin(function, numba.njit(cache=True, **INNER)(function))
+
+
+@cache
+def share_helper(function: F) -> F:
+    """Let compiled code call a plain function that takes others, or that a user wrote."""
+    return twin(function, numba.njit(forceinline=True, **INNER)(function))
+
+
 def compile_policy(function: Callable, signature: object) -> object:
-    """Compile a user's policy to a C function.
+    """Compile a user's policy, and the plain functions that it calls, to a C function.
 
     It is cached on disk under a hash of all that it reads, where that can be told and its source is
     in a file.
     """
+    typing_context = cpu_target.typing_context
+    typing_context.refresh()
+    for helper in helpers(function):
+        try:
+            typing_context.resolve_value_type(helper)
+        except (ValueError, TypingError):
+            share_helper(helper)
     known = fingerprint(function)
     if known is not None:
         with _own_cache_folder(f"policy-{known}"):
             try:
                 return numba.cfunc(signature, cache=True, error_model="numpy")(function)
-            except RuntimeError as error:
-                if "cannot cache" not in str(error):
+            except (RuntimeError, OSError) as error:
+                # Nowhere to keep it, or a notebook's cell whose source is not in this process.
+                if not re.search("cannot cache|could not get source", str(error)):
                     raise
     return numba.cfunc(signature, error_model="numpy")(function)
 

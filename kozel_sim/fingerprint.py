@@ -62,6 +62,26 @@ def _pieces(value: Any, seen: set[int]) -> Iterator[bytes | None]:
         yield None
 
 
+def helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Return the plain functions of a user's own that a function names, and those they name.
+
+    Those that numba has compiled already are looked into and not returned.
+    """
+    found: dict[int, Callable[..., Any]] = {id(function): function}
+    waiting: list[Any] = [function]
+    while waiting:
+        known = waiting.pop()
+        plain = getattr(known, "py_func", known)
+        named = [plain.__globals__.get(n) for code in _codes(plain.__code__) for n in code.co_names]
+        for value in [*named, *(cell.cell_contents for cell in plain.__closure__ or ())]:
+            inner = getattr(value, "py_func", value)
+            own = isinstance(inner, types.FunctionType) and not _trusted(inner.__module__ or "")
+            if own and id(value) not in found:
+                found[id(value)] = value
+                waiting.append(value)
+    return [f for f in found.values() if isinstance(f, types.FunctionType) and f is not function]
+
+
 def _trusted(home: str) -> bool:
     return home.partition(".")[0] in TRUSTED
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kozel_sim.checking import Report
     from kozel_sim.duels import Duels
     from kozel_sim.rules import RuleSet
     from kozel_sim.simulation import Progress
@@ -325,6 +326,52 @@ def print_duels(played: Run, planned: Duels) -> None:
 
 
 DUELS = Face(print_duels, duel_data, write_duels)
+
+
+# ---------------------------------------------------------------------- checks of a policy
+
+
+def print_check(checked: Report) -> None:
+    """Print what was found out about a policy."""
+    from rich.table import Table
+
+    from kozel_sim.checking import CHECKS
+    from kozel_sim.timing import SPEED_RULES
+
+    table = Table(title=f"policy {checked.policy}", title_justify="left", title_style="bold")
+    of_tables = [finding for finding in checked.findings if finding.preset]
+    checks = list(dict.fromkeys(finding.check for finding in of_tables))
+    table.add_column("preset")
+    for check in checks:
+        table.add_column(check)
+    for preset in dict.fromkeys(finding.preset for finding in of_tables):
+        here = [finding for finding in of_tables if finding.preset == preset]
+        failed = {finding.check for finding in here if not finding.ok}
+        players = ",".join(dict.fromkeys(str(finding.players) for finding in here))
+        cells = ["FAILED" if check in failed else "ok" for check in checks]
+        table.add_row(f"{preset} ({players})", *cells)
+    if of_tables:
+        console().print(table)
+        for check in checks:
+            print(f"  {check}: {CHECKS[check]}")
+    for check in CHECKS:
+        failures = [f for f in checked.findings if f.check == check and not f.ok]
+        for finding in failures[:1]:
+            where = f"{finding.preset} ({finding.players} players), " if finding.preset else ""
+            more = f" (and at {len(failures) - 1} more tables)" if len(failures) > 1 else ""
+            print(f"FAILED {check}: {where}{finding.detail}{more}")
+    if checked.ns_per_decision is not None:
+        at = f"{SPEED_RULES[0]}, {SPEED_RULES[1]} players"
+        print(
+            f"{checked.ns_per_decision:.1f} ns of CPU time per decision ({at}), "
+            f"compiled in {checked.compile_seconds:.2f} s"
+        )
+    for duel in checked.duels:
+        mine, theirs = (interval(rate, 100, 2) for rate in (duel.goat_rate, duel.rival_goat_rate))
+        print(
+            f"v {duel.rival}: goat rate {mine}, {duel.rival} {theirs} ({duel.deals} deals, 2 seats)"
+        )
+    print("passed" if checked.ok else "FAILED")
 
 
 # ---------------------------------------------------------------------- pieces

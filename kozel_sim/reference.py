@@ -207,6 +207,9 @@ class Round:
             spinner=int(self.spinner),
             bazaar=len(self.bazaar),
             reserve=self.rules.bazaar_reserve,
+            several=int(self.rules.multi_double != "none"),
+            close=int(self.rules.close_doubles),
+            close_two=int(self.rules.close_two_rule),
             counts=counts + [0] * (4 - len(counts)),
             played=list(self.played),
             void=list(self.void),
@@ -257,12 +260,12 @@ def play_match(
         If a policy returns a move that is not legal.
     """
     luck = Luck(seed, deal)
-    rounds = _play_rounds(rules, luck, _Table(rules, policies, luck, deal).choose)
+    rounds = play_rounds(rules, luck, _Table(rules, policies, luck, deal).choose)
     names = tuple(policy.name for policy in policies)
     return Record(rules, seed, deal, seating, names, rounds, match_result(rules, rounds[-1]))
 
 
-def _play_rounds(
+def play_rounds(
     rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
 ) -> tuple[RoundRecord, ...]:
     """Play the rounds of a match; `choose` is told the round's number and the score."""
@@ -331,7 +334,7 @@ class _Table:
         policy = self.policies[round_.seat]
         event = len(round_.events)
         view = round_.view(moves)
-        self._show_score(view, number, state)
+        show_score(self.rules, view, number, state)
         view.word = self.luck.choice(number, event)
         part = policy.parts[0][1]
         if len(policy.parts) > 1:
@@ -347,16 +350,18 @@ class _Table:
             )
         return code
 
-    def _show_score(self, view: View, number: int, state: Settled) -> None:
-        pad = [0] * (4 - self.rules.sides)
-        view.round = number
-        view.accounts = state.accounts + pad
-        view.memory = state.memory + pad
-        view.opened = [int(o) for o in state.opened] + pad
-        view.pot = state.pot
-        view.target = self.rules.target
-        view.open_at = self.rules.open_at
-        view.credit = int(self.rules.ledger == "credit")
+
+def show_score(rules: RuleSet, view: View, number: int, state: Settled) -> None:
+    """Write on a View what its seat knows of the match: the round's number and the score."""
+    pad = [0] * (4 - rules.sides)
+    view.round = number
+    view.accounts = state.accounts + pad
+    view.memory = state.memory + pad
+    view.opened = [int(o) for o in state.opened] + pad
+    view.pot = state.pot
+    view.target = rules.target
+    view.open_at = rules.open_at
+    view.credit = int(rules.ledger == "credit")
 
 
 def illegal_move_message(
@@ -440,7 +445,7 @@ def check_record(record: Record) -> None:
         return code
 
     luck = Luck(record.seed, record.deal)
-    rounds = _play_rounds(record.rules, luck, choose)
+    rounds = play_rounds(record.rules, luck, choose)
     for wanted, found in zip(rounds, record.rounds, strict=False):
         _compare_rounds(wanted, found)
     if len(rounds) != len(record.rounds):

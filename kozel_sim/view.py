@@ -57,6 +57,12 @@ class View:
     """Tiles left in the bazaar."""
     reserve: int = _field("i4")
     """Tiles of the bazaar that are never drawn."""
+    several: int = _field("i4")
+    """1 when several doubles may be laid in one move, each on an arm of its own."""
+    close: int = _field("i4")
+    """1 when a double may be laid closed."""
+    close_two: int = _field("i4")
+    """1 when both ends may be closed in one move only before any double was laid."""
     # What the others showed
     counts: list[int] = _field("i4", 4)
     """By seat: tiles in hand."""

@@ -310,6 +310,7 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
     ]
     assert rows[-4]["parameters"] == "a=1.5"
     assert rows[-3]["parameters"].split(", ") == list(FEATURES)
+    assert all(row["ns per decision"] > 0 for row in rows[:-3])
     assert "mix:..." in kozel("policies")[1]
 
 

@@ -10,9 +10,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
-    "players": "policies",
+    "players": "policies kit",
     "study": "checks schedule simulation playing stats sweep store experiment tournaments duels "
-    "bench tell",
+    "bench tell apart positions timing checking",
     "faces": "plots printing tell_report cli",
 }
 """From the bottom up; a subpackage is one entry."""

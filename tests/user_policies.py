@@ -51,6 +51,8 @@ def reads_everything(view):
     mix = 7 * view.hand + 11 * view.table + 13 * view.word + int(view.params[0])
     mix = (mix + 17 * view.seat + 19 * view.side + 23 * view.partner + 29 * view.players) % 1000003
     mix = (31 * mix + 37 * view.spinner + 41 * view.bazaar + 43 * view.reserve) % 1000003
+    mix = (mix + 2 * view.several + 3 * view.close + 5 * view.close_two) % 1000003
+    mix = (mix + 7 * view.four_way + 11 * view.six_closed) % 1000003
     mix = (47 * mix + 53 * view.round + 59 * view.event + 61 * view.pot) % 1000003
     mix = (67 * mix + 71 * view.target + 73 * view.open_at + 79 * view.credit) % 1000003
     n = 0

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from kozel_sim._jit import inlined, part
+from kozel_sim._jit import inlined, kernel, part
 from kozel_sim.engine.bits import highest, pick, popcount
 from kozel_sim.engine.layout import (
     FEATURE_INDEX,
@@ -22,7 +22,7 @@ from kozel_sim.engine.layout import (
     USED,
     WEIGHTS,
 )
-from kozel_sim.features import FAR, FEW, NEAR
+from kozel_sim.features import FAR, FEATURES, FEW, NEAR
 from kozel_sim.moves import CLOSED
 from kozel_sim.tiles import ALL, DOUBLES, HAS, HIGH, LOW, N_TILES, PIPS
 
@@ -418,20 +418,6 @@ NEEDS_OF_TRIGGER = {"even_hand": SUITS, "long_suit": SUITS}
 """What a trigger needs surveyed."""
 
 
-@cache
-def feature_of(name):
-    """Return a compiled function (view, move) -> int of one feature."""
-    stage = np.zeros(STAGE_WIDTH, np.int32)
-    weigh(stage, {name: 1})
-
-    @part
-    def feature(view, move):
-        s = survey(view, stage[USED])
-        return score(view, s, after_move(view, s, stage, np.int64(move)), stage, True)
-
-    return feature
-
-
 def weigh(row, weights):
     """Write weights into a stage's row."""
     for name, weight in weights.items():
@@ -440,3 +426,24 @@ def weigh(row, weights):
     for tile in range(N_TILES):
         alone = weights.get("pips", 0) * PIPS[tile] + weights.get("double", 0) * (tile < 7)
         row[TILE_SCORES + 1 + tile] = alone
+
+
+ALONE = np.zeros((len(FEATURES), STAGE_WIDTH), np.int64)
+"""By feature: the row of a stage that scores it alone."""
+for _name, _row in zip(FEATURES, ALONE, strict=True):
+    weigh(_row, {_name: 1})
+
+
+@kernel
+def score_alone(view, move, feature):
+    """Return one feature of a move, of whatever kind."""
+    row = ALONE[feature]
+    s = survey(view, row[USED])
+    return score(view, s, after_move(view, s, row, np.int64(move)), row, True)
+
+
+@cache
+def feature_of(name):
+    """Return a compiled function (view, move) -> int of one feature."""
+    feature = FEATURE_INDEX[name]
+    return inlined(lambda view, move: score_alone(view, move, feature))

@@ -107,6 +107,9 @@ def start_match(rules, view, out):
     """Clear the score and the outcome."""
     view.players = rules.players
     view.reserve = rules.bazaar_reserve
+    view.several = rules.multi_double != ONE_DOUBLE
+    view.close = rules.close_doubles
+    view.close_two = rules.close_two_rule
     view.target = rules.target
     view.open_at = rules.open_at
     view.credit = rules.ledger == CREDIT

@@ -10,10 +10,12 @@ import math
 import re
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from importlib.metadata import EntryPoint, entry_points
 from numbers import Real
 from pathlib import Path
 from typing import Any, overload
@@ -32,6 +34,8 @@ from kozel_sim.policies.spec import (
 from kozel_sim.view import N_PARAMS
 
 KEYWORDS = ("weights", "prefer", "mix")
+PLUGINS = "kozel_sim.policies"
+"""The entry point group of packages that bring policies; each names a module that registers."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,34 @@ def _ladder_of(name: str) -> Ladder | None:
 for _name, (_text, _doc, _source) in BUILTIN.items():
     _stages = read_prefer(_name, _text, _ladder_of)[1] if _text else Ladder()
     _registry[_name] = _Entry(_stages, _doc, _source, {}, None)
+_plugins_are_loaded = False
+
+
+def load_plugins() -> None:
+    """Import the installed plug-ins, once; one that is broken is left out with a warning."""
+    global _plugins_are_loaded
+    if _plugins_are_loaded:
+        return
+    _plugins_are_loaded = True
+    for plugin in sorted(entry_points(group=PLUGINS), key=lambda point: point.name):
+        _load_plugin(plugin)
+
+
+def _load_plugin(plugin: EntryPoint) -> None:
+    home = f"{plugin.dist.name} {plugin.dist.version}" if plugin.dist else "an unknown package"
+    before = dict(_registry)
+    try:
+        plugin.load()
+    except (Exception, SystemExit) as error:
+        _registry.clear()
+        _registry.update(before)
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        warnings.warn(
+            f"the plug-in {plugin.name!r} of {home} is left out: {text}", UserWarning, stacklevel=2
+        )
+        return
+    for name in _registry.keys() - before.keys():
+        _registry[name] = replace(_registry[name], source=f"{home}, {_registry[name].source}")
 
 
 def list_policies() -> list[str]:
@@ -67,11 +99,13 @@ def list_policies() -> list[str]:
     >>> list_policies()[:3]
     ['random', 'dump_heavy', 'dump_doubles']
     """
+    load_plugins()
     return list(_registry)
 
 
 def policy_table() -> list[dict[str, str]]:
     """Return what is known of each registered policy: name, parameters, source, doc."""
+    load_plugins()
     return [
         {
             "name": name,
@@ -126,6 +160,8 @@ def get_policy(spec: str | Policy) -> Policy:
         return Policy(f"prefer:{canonical}", ((Fraction(1), ladder),), doc)
     if name == "mix":
         return _mixture(spec, text)
+    if name not in _registry:
+        load_plugins()
     entry = _registry.get(name)
     if entry is None:
         close = difflib.get_close_matches(name, _registry, n=1)
@@ -267,7 +303,10 @@ def _check_name(name: str, home: tuple[str, str, str]) -> None:
     if name in FEATURES and taken is None:
         raise ValueError(f"{name!r} cannot name a policy: it is a feature's name")
     if taken is not None and taken.home != home:
-        raise ValueError(f"the name {name!r} is taken by another policy; give it another one")
+        owner = taken.source if taken.home else "built in"
+        raise ValueError(
+            f"the name {name!r} is taken by another policy ({owner}); give it another one"
+        )
 
 
 def _register(
@@ -353,9 +392,11 @@ def load_code(path: str | Path) -> list[str]:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        _registry.clear()
+        _registry.update(before)
+        if isinstance(error, SyntaxError) and Path(error.filename or "") == path.resolve():
+            raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
         line = _line_in(path, error)
         raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from None
     new = [name for name in _registry if before.get(name) is not _registry[name]]
