@@ -350,7 +350,7 @@ def check(
         str, typer.Argument(metavar="FILE[:NAME]", help="A Python file of policies, or a spec.")
     ],
     positions: Annotated[
-        int, typer.Option("--positions", help="Random positions per preset and players.")
+        int, number("--positions", help="Random positions per preset and players.")
     ] = 40,
     seed: Seed = 1,
     timeout: Annotated[

@@ -139,15 +139,20 @@ NUMBERS = {
     "tell": "-n --matches --players --seed -j --workers",
     "replay": "--players --seed --deal --count --seating --round",
     "rules": "--players",
+    "check-policy random": "--positions --seed",
     "bench": "-n --matches --players --repeats",
 }
 """By command: all its options that take a whole number."""
 NUMBERED = [(c, option) for c, options in NUMBERS.items() for option in options.split()]
 
 
+NAMES = {"rules": "show_rules", "check-policy": "check"}
+"""Functions that are not called as their commands."""
+
+
 @pytest.mark.parametrize("command", NUMBERS)
 def test_every_number_is_listed_here(command):
-    function = getattr(cli, {"rules": "show_rules"}.get(command, command.split()[0]))
+    function = getattr(cli, NAMES.get(command.split()[0], command.split()[0]))
     hints = get_type_hints(function, vars(cli), include_extras=True)
     taken = [
         hint.__metadata__[0]

@@ -518,12 +518,12 @@ def test_command_writes_frame_and_plot_once(kozel):
     assert picture() == before
 
 
-def test_command_by_default_measures_six_policies(kozel):
+def test_command_by_default_measures_seven_policies(kozel):
     _, out, _ = kozel("tell", "-n", 1, "--seed", 1, "--json")
     data = strict_json(out)
     names = list(dict.fromkeys(row["policy"] for row in data["tell"]))
     assert names == ["all", *tell.POLICIES]
-    assert data["manifest"]["counts"]["matches"] == 6 * 15 * 4
+    assert data["manifest"]["counts"]["matches"] == 6 * 35 * 4
 
 
 @pytest.mark.parametrize(
