@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -271,7 +272,7 @@ def _reduction(
 ) -> float:
     """Return 1 less the variance by deal over the variance of matches on deals of their own."""
     seats = sides[0]["seating"].max() + 1
-    residuals = np.zeros(0)
+    residuals: npt.NDArray[np.floating[Any]] = np.zeros(0)
     for sign, side, mean in zip((1.0, -1.0), sides, means, strict=True):
         count = np.asarray(_weights(side, weight), float)
         of_match = side["deal"].to_numpy() * seats + side["seating"].to_numpy()

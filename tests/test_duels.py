@@ -107,7 +107,7 @@ def test_verdict_says_better_worse_or_not_decided():
 
 def test_command_line_compares_two_policies(monkeypatch, capsys):
     status, out, _ = runner(monkeypatch, capsys)(
-        *"compare dump_heavy random --players 2 -n 200 --seed 1".split()
+        *["compare", "dump_heavy", "random", "--players", "2", "-n", "200", "--seed", "1"]
     )
     assert status == 0
     assert "dump_heavy is better than random under room-fish-all" in out
