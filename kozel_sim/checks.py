@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -66,6 +66,37 @@ def read_rules(rules: RuleSet | str, players: int | None) -> RuleSet:
     if isinstance(rules, str):
         return RuleSet.preset(rules, players)
     raise TypeError(f"rules are a RuleSet or a preset's name, not {rules!r}")
+
+
+def read_rule_sets(
+    rules: RuleSet | str | Sequence[RuleSet | str], players: int | None
+) -> list[RuleSet]:
+    """Return the rule sets of a run: one, or several that are played on the same deals.
+
+    Raises
+    ------
+    TypeError
+        If one is neither a rule set nor a preset's name.
+    ValueError
+        If a preset is unknown, or a rule set is not for so many players.
+    """
+    one = isinstance(rules, RuleSet | str) or not isinstance(rules, Iterable)
+    several: list[Any] = [rules] if one else [*rules]
+    found = [read_rules(each, players) for each in several]
+    for each in found:
+        if players is not None and each.players != players:
+            raise ValueError(f"{each.name} is for {each.players} players, not {players}")
+    return found
+
+
+def need_distinct(rules: Sequence[RuleSet]) -> None:
+    """Raise ValueError unless there are rule sets, each listed once."""
+    titles = [(each.name, each.players) for each in rules]
+    if not titles:
+        raise ValueError("no preset is named; one or more rule sets are needed")
+    for title in titles:
+        if titles.count(title) > 1:
+            raise ValueError(f"rules {title[0]} ({title[1]} players) are listed twice")
 
 
 def read_table(

@@ -17,7 +17,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.checks import Engine, need_memory, need_positive, read_rules, read_seed
+from kozel_sim.checks import (
+    Engine,
+    need_distinct,
+    need_memory,
+    need_positive,
+    read_rule_sets,
+    read_seed,
+)
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import new_matches
 from kozel_sim.experiment import Experiment
@@ -79,8 +86,9 @@ class Duels:
 
     def __post_init__(self) -> None:
         need_positive("deals", self.deals)
-        if not self.rules or not self.pairs:
-            raise ValueError("duels need a rule set and a pair of policies")
+        need_distinct(self.rules)
+        if not self.pairs:
+            raise ValueError("no duel is named; one or more pairs of policies are needed")
         titles = [f"{first}{VERSUS}{second}" for first, second in self.pairs]
         for (first, second), title in zip(self.pairs, titles, strict=True):
             if first.name == second.name:
@@ -206,8 +214,7 @@ def duel(
     >>> compare(run.frame)["metric"].tolist()
     ['points_per_round', 'points_per_match', 'goat_rate']
     """
-    several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
-    rule_sets = [read_rules(each, players) for each in several]
+    rule_sets = read_rule_sets(rules, players)
     pair = (get_policy(first), get_policy(second))
     planned = Duels("duel", rule_sets, [pair], deals, read_seed(seed))
     return planned.play(engine, workers, progress=progress)
@@ -259,7 +266,7 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
                 | {"estimate": means[0], "against_estimate": means[1]}
                 | {"difference": found.estimate, "std_error": found.std_error}
                 | {"ci_low": found.ci_low, "ci_high": found.ci_high}
-                | {"p_value": stats.p_value(found)}
+                | {"p_value": stats.p_value(found, rate)}
                 | {"variance_reduction": _reduction(sides, value, weight, means), "level": level}
                 | {"n_matches": int((part["seat"] == 0).sum()), "n_deals": found.n_deals}
                 | {"method": found.method}

@@ -14,11 +14,10 @@ from kozel_sim.reference import Round, play_rounds, show_score
 from kozel_sim.rng import Luck, below
 from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import Settled
-from kozel_sim.tiles import HAS, N_VALUES, tiles_of
+from kozel_sim.tiles import mask_of, tiles_of
 from kozel_sim.view import View
 
 PER_MATCH = 8
-SWAPS_PER_TILE = 40
 
 
 @dataclass(frozen=True)
@@ -75,56 +74,27 @@ class Position:
         """Return the part of a policy that decides here."""
         return policy.pick(self.luck.mixture(self.number, self.event))
 
-    def permuted(self, rng: random.Random, keep_voids: bool = False) -> Position:
+    def permuted(self, rng: random.Random) -> Position:
         """Return the position with the tiles that the seat to act cannot see in other places.
 
-        Parameters
-        ----------
-        rng : random.Random
-            Decides which.
-        keep_voids : bool, default False
-            Also keep what a pass showed: no hand gets a tile that its seat lacked.
-
-        Returns
-        -------
-        Position
-            Its seat sees the same View. Hidden tiles are swapped at random, many times, so that
-            every arrangement that is allowed is about equally likely.
+        Its seat sees the same View: hands keep their sizes. What the others showed by passing is
+        not kept, so that their hands may contradict it.
         """
         seat = self.table["seat"]
         hands, bazaar = list(self.table["hands"]), list(self.table["bazaar"])
-        places = [(s, t) for s, hand in enumerate(hands) if s != seat for t in tiles_of(hand)]
-        places += [(-1, tile) for tile in bazaar]
-        owners, tiles = [owner for owner, _ in places], [tile for _, tile in places]
-        barred = [0] * len(places)
-        if keep_voids:
-            void = self.table["void"]
-            lacked = [_carrying(void[s]) for s in range(len(hands))] + [0]
-            barred = [lacked[owner] for owner in owners]
-        for _ in range(SWAPS_PER_TILE * len(places)):
-            i, j = rng.randrange(len(places)), rng.randrange(len(places))
-            if not (barred[i] >> tiles[j] & 1 or barred[j] >> tiles[i] & 1):
-                tiles[i], tiles[j] = tiles[j], tiles[i]
-        for other in range(len(hands)):
+        hidden = [t for s, hand in enumerate(hands) if s != seat for t in tiles_of(hand)] + bazaar
+        rng.shuffle(hidden)
+        for other, hand in enumerate(hands):
             if other != seat:
-                held = [t for t, owner in zip(tiles, owners, strict=True) if owner == other]
-                hands[other] = sum(1 << tile for tile in held)
-        bazaar = [t for t, owner in zip(tiles, owners, strict=True) if owner < 0]
-        return replace(self, table={**self.table, "hands": hands, "bazaar": bazaar})
+                size = hand.bit_count()
+                hands[other] = mask_of(hidden[:size])
+                hidden = hidden[size:]
+        return replace(self, table={**self.table, "hands": hands, "bazaar": hidden})
 
 
 def _copied(values: dict[str, Any]) -> dict[str, Any]:
     """Return a Round's attributes with lists of their own."""
     return {name: copy.copy(value) for name, value in values.items()}
-
-
-def _carrying(values: int) -> int:
-    """Return the mask of the tiles that carry one of some values."""
-    mask = 0
-    for value in range(N_VALUES):
-        if values >> value & 1:
-            mask |= HAS[value]
-    return mask
 
 
 class _EnoughError(Exception):

@@ -82,7 +82,7 @@ def clustered_mean(
     >>> round(e.estimate, 3), round(e.std_error, 3)
     (0.5, 0.102)
     """
-    _check_level(level)
+    need_level(level)
     total, count = np.asarray(totals, float), np.asarray(counts, float)
     n, size = len(total), float(count.sum())
     if n == 0 or size <= 0:
@@ -119,8 +119,9 @@ def clustered_difference(
     level : float, default 0.95
         The interval's coverage.
     rate : bool, default False
-        The values are 0 or 1. Where no deal differs, the interval is then as wide as Wilson's for
-        the share of deals that could have differed, instead of nothing.
+        The values are 0 or 1: the interval is kept within -1 and 1. Where all deals agree, it is as
+        wide as the share of deals that might have differed by Wilson, each by the most it could,
+        instead of nothing.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def clustered_difference(
     >>> e.estimate, e.std_error
     (0.25, 0.0)
     """
-    _check_level(level)
+    need_level(level)
     means, deviations = [], []
     for totals, counts in (first, second):
         total, count = np.asarray(totals, float), np.asarray(counts, float)
@@ -157,13 +158,21 @@ def clustered_difference(
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
     error = math.sqrt(n / (n - 1) * float(np.sum((deviations[0] - deviations[1]) ** 2)))
     half = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
+    low, high, method = difference - half, difference + half, _PAIRED
     if rate and error == 0:
-        half = wilson(0, n, level)[1]
-    return Estimate(difference, error, difference - half, difference + half, level, n, _PAIRED)
+        # As many deals as may go unseen could differ, each by as much as there is.
+        half = (1 + abs(difference)) * wilson(0, n, level)[1]
+        low, high, method = difference - half, difference + half, "Wilson, deals as trials"
+    if rate:
+        low, high = max(-1.0, low), min(1.0, high)
+    return Estimate(difference, error, low, high, level, n, method)
 
 
-def p_value(found: Estimate) -> float:
-    """Return the two-sided p-value of an estimate being 0, by Student's t; 1 where it is 0.
+def p_value(found: Estimate, rate: bool = False) -> float:
+    """Return the two-sided p-value of an estimate being 0; 1 where it is 0 or from one deal.
+
+    By Student's t. Where all deals agree, it is the level at which the interval of a difference of
+    rates would touch 0, or for other means that of a sign test: few deals are never certain.
 
     Examples
     --------
@@ -173,11 +182,14 @@ def p_value(found: Estimate) -> float:
     if found.estimate == 0 or found.n_deals < 2:
         return 1.0
     if found.std_error == 0:
-        return 0.0
+        if rate:
+            return float(2 * special.ndtr(-math.sqrt(found.n_deals * abs(found.estimate))))
+        return float(2.0 ** (1 - found.n_deals))
     return float(2 * special.stdtr(found.n_deals - 1, -abs(found.estimate / found.std_error)))
 
 
-def _check_level(level: float) -> None:
+def need_level(level: float) -> None:
+    """Raise ValueError unless a level of coverage is between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
 

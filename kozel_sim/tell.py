@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import reference
-from kozel_sim.checks import ENGINES, Engine, need_positive, read_seed
+from kozel_sim.checks import Engine, need_engine, read_rule_sets, read_seed
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH, watch_matches
@@ -31,7 +31,7 @@ from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import schedule
 from kozel_sim.simulation import Progress
-from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean
+from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_level
 from kozel_sim.tiles import ALL, HAS, Hand, tile_id
 from kozel_sim.tournaments import Tournament
 from kozel_sim.view import VIEW
@@ -263,8 +263,7 @@ def measure_tell(
     >>> bool(whole["estimate"] > whole["baseline"]), whole["claim"]
     (True, 'below')
     """
-    several = [rules] if isinstance(rules, RuleSet | str) else list(rules)
-    rule_sets = [RuleSet.preset(r, players) if isinstance(r, str) else r for r in several]
+    rule_sets = read_rule_sets(rules, players)
     planned = Tournament("tell", rule_sets, read_policies(policies), deals, read_seed(seed))
     return measure_planned(planned, level, engine, workers, progress)
 
@@ -277,9 +276,8 @@ def measure_planned(
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Measure the tell in the matches of a tournament; see ``measure_tell``."""
-    need_positive("workers", workers)
-    if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
+    need_engine(engine, workers)
+    need_level(level)
     frames = []
     for rules in planned.rules:
         cells = count_tells(planned, rules, engine, workers, progress)

@@ -22,6 +22,7 @@ from kozel_sim.printing import (
 )
 from kozel_sim.provenance import machine, versions
 from kozel_sim.simulation import describe_run
+from kozel_sim.stats import percent
 from kozel_sim.store import MANIFEST, prepare_folder, read_manifest, write_folder
 from kozel_sim.tell import ALL_OF, CLAIM, OBSERVERS, measure_planned
 from kozel_sim.tournaments import DESIGN, Tournament
@@ -110,7 +111,7 @@ def print_tell(title: str, rows: pd.DataFrame) -> None:
 def print_table(title: str, heading: str, rows: pd.DataFrame, names: pd.Series[str]) -> None:
     """Print a table with a line for each name, which has a row for each observer."""
     level = rows["level"].iloc[0]
-    how = f"{level:.0%} intervals, clustered by deal, in percent"
+    how = f"{percent(level)} intervals, clustered by deal, in percent"
     table = Table(title=f"{title} ({how})", title_justify="left", title_style="bold")
     table.add_column(heading, overflow="fold")
     columns = ["events", "frequency"]

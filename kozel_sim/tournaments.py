@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +13,11 @@ import pandas as pd
 
 from kozel_sim.checks import (
     Engine,
+    need_distinct,
     need_engine,
     need_memory,
     need_positive,
-    read_rules,
+    read_rule_sets,
     read_seed,
 )
 from kozel_sim.decision import Policy
@@ -70,12 +70,7 @@ class Tournament:
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"policy {name} is listed twice; a table seats distinct policies")
-        titles = [(rules.name, rules.players) for rules in self.rules]
-        if not titles:
-            raise ValueError("no preset is named; a tournament needs one or more rule sets")
-        for title in titles:
-            if titles.count(title) > 1:
-                raise ValueError(f"rules {title[0]} ({title[1]} players) are listed twice")
+        need_distinct(self.rules)
         deals = need_positive("deals", self.deals)
         largest = max(rules.players for rules in self.rules)
         if len(names) < largest:
@@ -197,11 +192,6 @@ def tournament(
     >>> run.matches
     100
     """
-    one = isinstance(rules, RuleSet | str) or not isinstance(rules, Iterable)
-    several: list[Any] = [rules] if one else [*rules]
-    rule_sets = [read_rules(each, players) for each in several]
-    for found in rule_sets:
-        if players is not None and found.players != players:
-            raise ValueError(f"{found.name} is for {found.players} players, not {players}")
+    rule_sets = read_rule_sets(rules, players)
     planned = Tournament(name, rule_sets, read_policies(policies), deals, read_seed(seed))
     return planned.play(engine, workers, chunk, progress)

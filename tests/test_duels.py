@@ -161,7 +161,7 @@ def test_policy_cannot_duel_with_itself_or_twice():
         duel(rules, A, A, 3, seed=1)
     with pytest.raises(ValueError, match="dump_heavy v random is listed twice"):
         Duels("d", rules, [(one, other), (one, other)], 3, 1)
-    with pytest.raises(ValueError, match="need a rule set and a pair"):
+    with pytest.raises(ValueError, match="no duel is named"):
         Duels("d", rules, [], 3, 1)
 
 

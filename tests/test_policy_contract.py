@@ -132,21 +132,46 @@ def test_policy_is_asked_only_when_there_is_a_choice():
             run_round(round_, forced, choose)
 
 
-def test_policy_that_writes_on_its_view_changes_no_score():
-    @policy
-    def vandal(view):
-        move = 0
-        for arm in range(4):
-            for tile in range(28):
-                if view.legal[arm] >> tile & 1:
-                    move = (tile + 1) << (8 * arm)
-            view.accounts[arm] = view.memory[arm] = 0
-        view.pot = 50
-        return move
+def overwrites_everything(view):
+    """The highest legal tile; then nonsense on every field of the View."""
+    move = 0
+    for arm in range(4):
+        for tile in range(28):
+            if view.legal[arm] >> tile & 1:
+                move = (tile + 1) << (8 * arm)
+    view.hand = view.seat = view.side = view.partner = view.players = 3
+    view.table = view.spinner = view.bazaar = view.reserve = view.round = view.event = 3
+    view.pot = view.target = view.open_at = view.credit = view.word = 3
+    view.four_way = view.six_closed = view.several = view.close = view.close_two = 3
+    for i in range(4):
+        view.legal[i] = view.arms[i] = view.counts[i] = view.played[i] = view.void[i] = 3
+        view.last[i] = view.shown[i] = view.tell[i] = view.words[i] = 3
+        view.accounts[i] = view.memory[i] = view.opened[i] = 3
+    for i in range(8):
+        view.params[i] = 3
+    return move
 
-    for deal in range(10):
-        fair = play("room-fish-all", ["last_legal", "random"], seed=1, deal=deal)
-        foul = play("room-fish-all", [vandal, "random"], seed=1, deal=deal)
+
+def test_vandal_overwrites_every_field():
+    view = View()
+    overwrites_everything(view)
+    for field in dataclasses.fields(View):
+        value = getattr(view, field.name)
+        assert value in (3, [3] * 4, [3] * 8), field.name
+
+
+@pytest.mark.parametrize(
+    ("preset", "players"),
+    [("room-fish-all", 4), ("room-fish-all", 2), ("pair-traditional", 4), ("livegames-donkey", 3)],
+)
+def test_policy_that_writes_on_its_view_changes_nothing_else(preset, players):
+    """Neither the score, nor the chain, nor what the others see and draw."""
+    vandal = policy(overwrites_everything)
+    others = ["pair_allround", "mix:0.5*dump_heavy+0.5*random", "prefer:rival_near?pips>next_void"]
+    for deal in range(8):
+        field = [vandal, *others][:players]
+        fair = play(preset, field, seed=1, deal=deal, engine="reference")
+        foul = play(preset, field, seed=1, deal=deal)
         assert foul.rounds == fair.rounds
 
 

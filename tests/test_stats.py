@@ -11,6 +11,7 @@ from kozel_sim import RuleSet, simulate, tournament
 from kozel_sim.stats import (
     clustered_difference,
     clustered_mean,
+    p_value,
     summarise,
     summarise_presets,
     wide,
@@ -429,3 +430,22 @@ def test_intervals_of_small_tournaments_cover_the_value_of_a_large_one():
     assert len(parts) == 300
     assert len(shares) == 6
     assert shares.between(0.91, 0.98).all()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 12, 30])
+@pytest.mark.parametrize("difference", [-1.0, -0.5, 0.25])
+def test_p_value_of_unanimous_deals_agrees_with_their_interval(difference, n, level):
+    ones = np.ones(n)
+    first, second = (max(difference, 0) * ones, ones), (max(-difference, 0) * ones, ones)
+    found = clustered_difference(first, second, level, rate=True)
+    assert found.estimate == pytest.approx(difference)
+    assert -1 <= found.ci_low <= found.ci_high <= 1
+    excludes = found.ci_high < 0 or found.ci_low > 0
+    assert excludes == (p_value(found, rate=True) < 1 - level)
+
+
+def test_few_deals_are_never_certain():
+    for n in (2, 3, 5):
+        one = clustered_difference((np.ones(n), np.ones(n)), (np.zeros(n), np.ones(n)))
+        assert p_value(one) >= 2.0 ** (1 - n)

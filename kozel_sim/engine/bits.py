@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 
 from kozel_sim._jit import inlined
 from kozel_sim.rng import PARITY, ROTATIONS, ROUNDS
+from kozel_sim.view import VIEW
 
 I32 = ir.IntType(32)
 
@@ -117,14 +118,33 @@ def poke(typingctx, address, index, value):
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
+# What stands behind is written anew for every decision.
+_KEPT = dict(VIEW.fields or {})["word"][1] // 4
+
+
 @intrinsic
 def call_address(typingctx, address, view):
-    """Call a policy's C function with a pointer to the View."""
+    """Call a policy's C function with a pointer to the View; what it wrote there is undone."""
 
     def codegen(context, builder, signature, args):
         address, view = args
+        # In wide words: a copy of bytes would be a slow string instruction.
+        words = builder.bitcast(view, I32.as_pointer())
+        kept = [
+            (builder.load(place, align=4), place)
+            for place in (
+                builder.bitcast(
+                    builder.gep(words, [I32(first)]),
+                    ir.VectorType(I32, min(16, _KEPT - first)).as_pointer(),
+                )
+                for first in range(0, _KEPT, 16)
+            )
+        ]
         function = ir.FunctionType(I32, [view.type]).as_pointer()
-        return builder.call(builder.inttoptr(address, function), [view])
+        move = builder.call(builder.inttoptr(address, function), [view])
+        for value, place in kept:
+            builder.store(value, place, align=4)
+        return move
 
     return types.uint32(types.int64, view), codegen
 

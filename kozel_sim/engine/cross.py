@@ -220,12 +220,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
                 view.side = seat & 1 if pairs else seat
                 view.partner = seat ^ 2 if pairs else -1
                 view.event = event
-                table, spinner = view.table, view.spinner
-                arms = (view.arms[0], view.arms[1], view.arms[2], view.arms[3])
                 move = choose_listed(view, players[out.players[seat]], desk, n)
-                # A user's function is lent the View, and the chain must stay as it was.
-                view.table, view.spinner = table, spinner
-                view.arms[0], view.arms[1], view.arms[2], view.arms[3] = arms
             if move < 0:
                 return FAULT, seat, False
         old_arm = old_arm_of(view, seat) if watched else np.int64(0)

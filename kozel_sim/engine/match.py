@@ -16,7 +16,7 @@ from kozel_sim.engine.layout import (
 )
 from kozel_sim.engine.line import FAULT, FISH, SIX_CLOSED, play_round
 from kozel_sim.engine.luck import below, deal, is_redealt, run_word, write_bazaar
-from kozel_sim.engine.settle import hand_points, keep_score, restore_score, result, settle
+from kozel_sim.engine.settle import hand_points, result, settle
 from kozel_sim.opening import LEAD_ORDER
 from kozel_sim.rules import code, knob_choices
 
@@ -151,8 +151,6 @@ def play_match(rules, players, view, desk, out):
             out.first_leader = leader
         if desk.log:
             log_round(rules, number, attempt, leader, forced, bazaar, desk)
-        if desk.watched:
-            keep_score(view, desk)
         if several:
             how, by, true_fish = play_cross_round(
                 rules, players, view, desk, leader, forced, bazaar, attempt, out
@@ -161,8 +159,6 @@ def play_match(rules, players, view, desk, out):
             how, by, true_fish = play_round(
                 rules, players, view, desk, leader, forced, bazaar, attempt, out
             )
-        if desk.watched:
-            restore_score(view, desk)
         if how == FAULT:
             desk.fault_deal = out.deal
             desk.fault_round = number

@@ -30,26 +30,6 @@ NET = code("dry_rule", "net")
 
 
 @inlined
-def keep_score(view, desk):
-    """Keep the score on the desk while users' functions are lent the View."""
-    for side in range(4):
-        desk.accounts[side] = view.accounts[side]
-        desk.memory[side] = view.memory[side]
-        desk.opened[side] = view.opened[side]
-    desk.pot = view.pot
-
-
-@inlined
-def restore_score(view, desk):
-    """Undo whatever a function wrote over the score."""
-    for side in range(4):
-        view.accounts[side] = desk.accounts[side]
-        view.memory[side] = desk.memory[side]
-        view.opened[side] = desk.opened[side]
-    view.pot = desk.pot
-
-
-@inlined
 def hand_points(rules, hand):
     """Return the value of a hand after the rules' tile values."""
     points = np.int64(0)

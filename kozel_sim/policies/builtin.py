@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 def _tip(number: str) -> str:
-    return f"tip {number}, rules page of an online Kozel room"
+    return f"tip{'s' * (len(number) > 2)} {number}, rules page of an online Kozel room"
 
 
 BUILTIN: dict[str, tuple[str, str, str]] = {
