@@ -119,13 +119,16 @@ def compile_policy(function: Callable, signature: object) -> object:
             typing_context.resolve_value_type(helper)
         except (ValueError, TypingError):
             share_helper(helper)
-    known = fingerprint(function)
+    # Not of a notebook's cell: numba would look at its text alone, and keep on playing a helper or
+    # a constant of another cell that has changed since.
+    in_file = Path(function.__code__.co_filename).is_file()
+    known = fingerprint(function) if in_file else None
     if known is not None:
         with _own_cache_folder(f"policy-{known}"):
             try:
                 return numba.cfunc(signature, cache=True, error_model="numpy")(function)
             except (RuntimeError, OSError) as error:
-                # Nowhere to keep it, or a notebook's cell whose source is not in this process.
+                # Nowhere to keep it, or the file has changed under the function.
                 if not re.search("cannot cache|could not get source", str(error)):
                     raise
     return numba.cfunc(signature, error_model="numpy")(function)

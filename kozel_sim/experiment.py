@@ -120,18 +120,35 @@ def load_experiment(path: str | Path) -> Experiment:
     experiment = Experiment.read(data, str(path))
     for file in experiment.code:
         load_code(path.parent / file)
-    for name, stages in experiment.ladders.items():
-        ladder(name, stages)
+    _register_ladders(experiment.ladders)
     return experiment
+
+
+def _register_ladders(ladders: dict[str, str]) -> None:
+    """Register ladders, those first that others name."""
+    waiting = dict(ladders)
+    while waiting:
+        for name, stages in waiting.items():
+            words = {word.strip() for word in stages.split(">")}
+            if not words & (waiting.keys() - {name}):
+                ladder(name, waiting.pop(name))
+                break
+        else:
+            raise ValueError(f"the ladders {', '.join(waiting)} name each other in a circle")
 
 
 def _explain(error: ValidationError) -> str:
     """Turn the first complaint about an experiment into one line."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "missing":
+    if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"{key!r} is missing"
     if first["type"] == "extra_forbidden":
         known = ", ".join(Experiment.model_fields)
         return f"unknown key {key!r}; choose from {known}"
-    return f"{key} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    text = f"{first['msg'][0].lower()}{first['msg'][1:]}".removeprefix("value error, ")
+    if not key:
+        return text
+    if first["loc"][0] == "duels":
+        return f"duels: {first['input']!r}: a duel is a list of two policies"
+    return f"{key} = {first['input']!r}: {text}"

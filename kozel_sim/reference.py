@@ -365,13 +365,21 @@ def show_score(rules: RuleSet, view: View, number: int, state: Settled) -> None:
 
 
 def illegal_move_message(
-    policy: str, deal: int, number: int, event: int, seat: int, code: int, moves: Sequence[int]
+    policy: str,
+    deal: int,
+    number: int,
+    event: int,
+    seat: int,
+    code: int,
+    moves: Sequence[int],
+    error: str = "",
 ) -> str:
-    """Say which policy returned which illegal move, where, and what was legal."""
+    """Say which policy returned which illegal move (or raised which error), and what was legal."""
     legal = ", ".join(f"{move_text(move)} ({move})" for move in moves)
+    what = f"raised {error}," if error else f"returned an illegal move: {move_text(code)} ({code})"
     return (
-        f"policy {policy} returned an illegal move: {move_text(code)} ({code}) in deal {deal}, "
-        f"round {number}, event {event}, seat {seat}; legal moves: {legal}"
+        f"policy {policy} {what} in deal {deal}, round {number}, event {event}, seat {seat}; "
+        f"legal moves: {legal}"
     )
 
 

@@ -208,6 +208,27 @@ def test_experiment_lists_policies_or_duels(change):
         Experiment.read(values | change, "x.toml")
 
 
+def test_ladders_of_a_file_may_come_in_any_order(tmp_path):
+    path = tmp_path / "try.toml"
+    path.write_text(FILE + 'second = "first > careful"\nfirst = "lock"\n')
+    load_experiment(path)
+    assert get_policy("second").parts == get_policy("prefer:lock>careful").parts
+
+
+def test_ladders_that_name_each_other_are_refused(tmp_path):
+    path = tmp_path / "try.toml"
+    path.write_text(FILE + 'one = "two"\ntwo = "one > pips"\n')
+    with pytest.raises(ValueError, match="one, two name each other in a circle"):
+        load_experiment(path)
+
+
+@pytest.mark.parametrize("pair", [["random"], ["random", "dump_heavy", "allround"], "random"])
+def test_duel_of_another_number_of_policies_is_refused(pair):
+    values = {"name": "x", "seed": 1, "deals": 1, "rules": ["room-fish-all"], "duels": [pair]}
+    with pytest.raises(ValueError, match=r"^x.toml: duels: .* a duel is a list of two policies$"):
+        Experiment.read(values, "x.toml")
+
+
 def test_command_line_plays_duels(monkeypatch, capsys, tmp_path):
     kozel = runner(monkeypatch, capsys)
     path = tmp_path / "try.toml"

@@ -221,10 +221,11 @@ def test_weights_are_a_ladder_of_one_stage():
 @pytest.mark.parametrize(
     ("stages", "complaint"),
     [
-        ("", "'' is neither a feature nor a ladder; features: pips, double"),
-        ("pips>", "'' is neither"),
-        ("pips>>lock", "'' is neither"),
-        ("pisp", "'pisp' is neither a feature nor a ladder; features: pips"),
+        ("", "a stage is empty"),
+        ("pips>", "a stage is empty"),
+        ("pips>>lock", "a stage is empty"),
+        ("long_suit?", "a stage is empty"),
+        ("pisp", "'pisp' is neither a feature nor a ladder that stands by itself; features: pips"),
         ("-keep_range", "'keep_range' is neither a feature"),
         ("long_suit?keep_range", "'keep_range' is neither a feature"),
         ("long?match", "unknown trigger 'long'; choose from always, even_hand"),
@@ -262,6 +263,12 @@ def test_ladder_takes_no_name_that_means_something_else(name):
     with pytest.raises(ValueError, match=f"{name!r}.*(taken|cannot name)"):
         ladder(name, "pips")
     assert policy_table() == before
+
+
+@pytest.mark.parametrize("words", [("mine", ["pips"]), (None, "pips"), (1, 2)])
+def test_ladder_is_a_name_and_a_text(words):
+    with pytest.raises(TypeError, match="a name and the text of its stages"):
+        ladder(*words)
 
 
 def test_function_takes_no_name_of_a_ladder():

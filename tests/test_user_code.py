@@ -1,6 +1,7 @@
 """Users' policies: files, what is refused in one line, what does not compile."""
 
 import functools
+import linecache
 import math
 import textwrap
 
@@ -322,3 +323,52 @@ def test_function_that_numba_has_compiled_is_taken_as_the_plain_one():
     policy(first_legal)
     plain = play("room-fish-all", ["first_legal", "random"], seed=3, deal=0)
     assert plain.rounds == fast.rounds
+
+
+RAISING = """
+from kozel_sim import policy
+
+@policy
+def raising(view):
+    for arm in range(4):
+        for tile in range(28):
+            if view.legal[arm] >> tile & 1:
+                if view.event > 3:
+                    raise ValueError("boo")
+                return (tile + 1) << (8 * arm)
+    return 0
+"""
+
+
+def test_error_of_a_compiled_policy_is_one_line_that_says_where(tmp_path, capfd):
+    path = tmp_path / "raising.py"
+    path.write_text(RAISING)
+    load_code(path)
+    with pytest.raises(
+        ValueError, match=r"policy raising raised ValueError: boo, in deal 0, round"
+    ):
+        play("room-fish-all", ["raising", "random"], seed=1, deal=0)
+    assert capfd.readouterr().err == ""
+
+
+def test_rerun_cell_plays_a_helper_of_another_cell_that_has_changed():
+    """As in a notebook, where a cell's file is named after its text and does not exist."""
+    first = "def least(view, move):\n    return -pips_of(move)\n"
+    cell = "@policy\ndef of_cell(view):\n    return best_move(view, least)\n"
+    scope = {}
+    exec("from kozel_sim import policy\nfrom kozel_sim.kit import best_move, pips_of", scope)
+
+    def run(text, number):
+        name = f"/nowhere/ipykernel_1/{number}.py"
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        exec(compile(text, name, "exec"), scope)
+
+    run(first, 1)
+    run(cell, 2)
+    light = play("room-fish-all", ["of_cell", "random"], seed=1, deal=0)
+    run(first.replace("-pips", "+pips"), 3)
+    run(cell, 2)
+    heavy = play("room-fish-all", ["of_cell", "random"], seed=1, deal=0)
+    slow = play("room-fish-all", ["of_cell", "random"], seed=1, deal=0, engine="reference")
+    assert light.rounds != heavy.rounds
+    assert heavy == slow

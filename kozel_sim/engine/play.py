@@ -19,7 +19,7 @@ from kozel_sim.engine.layout import (
 )
 from kozel_sim.engine.line import OUT
 from kozel_sim.engine.match import play_matches
-from kozel_sim.engine.players import encode_players, looks_at_history
+from kozel_sim.engine.players import encode_players, first_error, forget_errors, looks_at_history
 from kozel_sim.moves import decode_move
 from kozel_sim.record import Event, Laid, Record, RoundRecord
 from kozel_sim.reference import illegal_move_message, match_result
@@ -70,6 +70,7 @@ class Table:
             desk["log"] = log.ctypes.data
             desk["log_size"] = log.size
         views = np.zeros(1, VIEW)
+        forget_errors()
         status = play_matches(self._rules, self._players, np.uint64(seed), matches, views, desks)
         if status == ILLEGAL:
             self._complain(matches, desk)
@@ -89,6 +90,7 @@ class Table:
                 seat,
                 int(desk["fault_move"]),
                 [int(m) for m in desk["moves"][: int(desk["n_moves"])]],
+                first_error(),
             )
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -80,10 +82,39 @@ def looks_at_history(policies: Sequence[Policy]) -> bool:
     )
 
 
+_raised = threading.local()
+"""By thread: the first error that a user's function raised since ``forget_errors``."""
+
+
+def forget_errors() -> None:
+    """Begin to listen for errors of users' functions in this thread."""
+    _raised.first = ""
+
+
+def first_error() -> str:
+    """Return the first error that a user's function raised in this thread, in one line."""
+    return str(getattr(_raised, "first", ""))
+
+
+@cache
+def _listen() -> None:
+    """Note errors in compiled functions, which numba prints one by one and cannot pass on."""
+    before = sys.unraisablehook
+
+    def note(event: Any) -> None:
+        if type(event.object).__name__ != "str" or "CPUContext" not in event.object:
+            before(event)
+        elif not first_error():
+            _raised.first = f"{event.exc_type.__name__}: {event.exc_value}"
+
+    sys.unraisablehook = note
+
+
 @cache
 def compiled(function: Callable[..., int]) -> Any:
     """Compile a user's function to a C function; it stays alive, so its address stays good."""
     name = getattr(function, "__name__", str(function))
+    _listen()
     try:
         return _jit.compile_policy(function, CHOOSE)
     except Exception as error:  # numba lets others than its own through

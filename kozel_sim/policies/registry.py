@@ -288,9 +288,11 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
     >>> ladder("short_suits", "even_hand?range > -longest > pips").name
     'short_suits'
     """
-    text, stages_read = read_prefer(f"{name}: {stages}", stages, _ladder_of)
+    if not all(isinstance(word, str) for word in (name, stages)):
+        raise TypeError(f"a ladder is a name and the text of its stages, not {name!r}, {stages!r}")
     home = ("ladder", "", "")
     _check_name(name, home)
+    text, stages_read = read_prefer(f"{name}: {stages}", stages, _ladder_of)
     _registry[name] = _Entry(stages_read, doc or f"prefers {text}", "user's ladder", {}, home)
     return get_policy(name)
 

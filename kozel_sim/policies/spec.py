@@ -169,10 +169,13 @@ def _read_rule(spec: str, rule: str) -> dict[str, int]:
     if "=" in rule:
         return _read_stage_weights(spec, rule)
     sign, name = (-1, rule[1:].strip()) if rule.startswith("-") else (1, rule)
+    if not name:
+        raise ValueError(f"policy {spec!r}: a stage is empty")
     if name not in FEATURES:
         known = ", ".join(FEATURES)
         raise ValueError(
-            f"policy {spec!r}: {name!r} is neither a feature nor a ladder; features: {known}"
+            f"policy {spec!r}: {name!r} is neither a feature nor a ladder that stands by itself; "
+            f"features: {known}"
         )
     return {name: sign * THOUSAND}
 
