@@ -64,6 +64,10 @@ Set = Annotated[
 Code = Annotated[
     list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
 ]
+Aggregate = Annotated[
+    bool,
+    typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
@@ -113,6 +117,7 @@ def run(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -126,9 +131,12 @@ def run(
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     folder = out or Path("results") / loaded.name
     if loaded.duels:
+        if aggregate:
+            raise ValueError(f"{experiment} lists duels; they are not played with --aggregate")
         report(Duels.of(loaded), DUELS, folder, workers or cores(), json_, quiet)
     else:
-        report(Tournament.of(loaded), LEADERBOARD, folder, workers or cores(), json_, quiet)
+        planned = Tournament.of(loaded, aggregate)
+        report(planned, LEADERBOARD, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -142,6 +150,7 @@ def tournament(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -151,7 +160,8 @@ def tournament(
 
     field = read_field(policies, read_code(code))
     rule_sets = read_rules(rules, players, set_)
-    planned = Tournament("tournament", rule_sets, field, matches or 0, read_seed(seed))
+    deals = matches or 0
+    planned = Tournament("tournament", rule_sets, field, deals, read_seed(seed), aggregate)
     report(planned, LEADERBOARD, out, workers or cores(), json_, quiet)
 
 
@@ -175,6 +185,7 @@ def sweep(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -208,7 +219,7 @@ def sweep(
         start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
-    planned = Tournament.of(plan)
+    planned = Tournament.of(plan, aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)

@@ -77,13 +77,7 @@ class Run:
         --------
         kozel_sim.stats.summarise : The columns, and what else to summarise by.
         """
-        found = stats.summarise(self.frame, by, level)
-        if metric is None:
-            return found
-        if metric not in set(found["metric"]):
-            known = ", ".join(found["metric"].unique())
-            raise ValueError(f"unknown metric {metric!r}; choose from {known}")
-        return found[found["metric"] == metric].reset_index(drop=True)
+        return stats.only(stats.summarise(self.frame, by, level), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
         """Return goats, fish and rounds by preset, with intervals clustered by deal."""
@@ -162,7 +156,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 def identity(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what makes a run this run: everything that its results depend on."""
     keys = ("format", "stream", "sources", "seed", "deals", "engine", "design", "rules", "policies")
-    return {key: manifest.get(key) for key in keys}
+    return {key: manifest.get(key) for key in (*keys, "aggregate")}
 
 
 def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
@@ -261,6 +255,8 @@ def load_run(folder: str | Path) -> Run:
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
+    if manifest.get("aggregate"):
+        raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
     tables = []
     try:
         files = [(entry["file"], entry["sha256"]) for entry in manifest["files"]]

@@ -11,8 +11,8 @@ LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
-    "study": "checks schedule simulation playing stats sweep store experiment tournaments duels "
-    "bench tell apart positions timing checking",
+    "study": "checks schedule simulation playing stats totals sweep store experiment tournaments "
+    "duels bench tell apart positions timing checking",
     "faces": "plots printing tell_report cli",
 }
 """From the bottom up; a subpackage is one entry."""
