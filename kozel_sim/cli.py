@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from kozel_sim.printing import (
+    COMPARISON,
     DUELS,
     LEADERBOARD,
     SWEEP,
@@ -224,6 +225,38 @@ def sweep(
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)
     report(planned, SWEEP, folder, workers or cores(), json_, quiet)
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(help="A policy.")],
+    second: Annotated[str, typer.Argument(help="The policy that it is compared with.")],
+    matches: Annotated[
+        int, number("-n", "--matches", help="Deals (each is played from every seat).")
+    ] = 2000,
+    rules: RulesOption = "room-fish-all",
+    players: Players = None,
+    set_: Set = None,
+    code: Code = None,
+    seed: Seed = None,
+    workers: Workers = 0,
+    out: Out = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play a duel of two policies, and say which is better, by how much, and how sure that is.
+
+    Of more than two singles one plays the first policy and the others the second, from every seat;
+    pairs play it on either side.
+    """
+    from kozel_sim.checks import read_seed
+    from kozel_sim.duels import Duels
+    from kozel_sim.policies import get_policy
+
+    read_code(code)
+    pair = (get_policy(first), get_policy(second))
+    planned = Duels("compare", read_rules(rules, players, set_), [pair], matches, read_seed(seed))
+    report(planned, COMPARISON, out, workers or cores(), json_, quiet)
 
 
 @app.command()

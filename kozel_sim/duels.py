@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -216,8 +217,10 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
     DataFrame
         Columns preset, players, duel, policy, against, metric, estimate (the first policy's),
         against_estimate (the second's), difference (the first's less the second's), std_error,
-        ci_low, ci_high (of the difference), p_value (two-sided, of no difference), level,
-        n_matches, n_deals, method. Metrics: points_per_round, points_per_match, goat_rate.
+        ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
+        variance_reduction (how much less the difference varies than if each match had a deal of
+        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_deals,
+        method. Metrics: points_per_round, points_per_match, goat_rate.
 
     Raises
     ------
@@ -245,11 +248,30 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
                 | {"estimate": means[0], "against_estimate": means[1]}
                 | {"difference": found.estimate, "std_error": found.std_error}
                 | {"ci_low": found.ci_low, "ci_high": found.ci_high}
-                | {"p_value": stats.p_value(found), "level": level}
+                | {"p_value": stats.p_value(found)}
+                | {"variance_reduction": _reduction(sides, value, weight, means), "level": level}
                 | {"n_matches": int((part["seat"] == 0).sum()), "n_deals": found.n_deals}
                 | {"method": found.method}
             )
     return pd.DataFrame(rows)
+
+
+def _reduction(
+    sides: Sequence[pd.DataFrame], value: str, weight: str | None, means: Sequence[float]
+) -> float:
+    """Return 1 less the variance by deal over the variance of matches on deals of their own."""
+    seats = sides[0]["seating"].max() + 1
+    residuals: npt.NDArray[np.floating[Any]] = np.zeros(0)
+    for sign, side, mean in zip((1.0, -1.0), sides, means, strict=True):
+        count = np.asarray(_weights(side, weight), float)
+        of_match = side["deal"].to_numpy() * seats + side["seating"].to_numpy()
+        _, codes = np.unique(of_match, return_inverse=True)
+        parts = np.bincount(codes, (side[value].to_numpy(float) - mean * count) / count.sum())
+        residuals = sign * parts + (residuals if len(residuals) else 0)
+    apart = float(np.sum(residuals**2))
+    # Every deal is played in the same seatings, and matches are in order of deals.
+    together = float(np.sum(residuals.reshape(-1, int(seats)).sum(axis=1) ** 2))
+    return 1 - together / apart if apart else 0.0
 
 
 METRICS: dict[str, tuple[str, str | None]] = {

@@ -334,7 +334,56 @@ def print_duels(played: Run, planned: Duels) -> None:
     print("Points are written on the holder unless the rules credit them to the winner.")
 
 
+def print_comparison(played: Run, planned: Duels) -> None:
+    """Print a duel metric by metric, and what it says in plain words."""
+    from kozel_sim.duels import compare
+
+    found = compare(played.frame)
+    for rules in planned.rules:
+        here = found[(found["preset"] == rules.name) & (found["players"] == rules.players)]
+        lines = [
+            {
+                "metric": row["metric"].replace("_", " "),
+                row["policy"]: f"{scale * row['estimate']:.{digits}f}",
+                row["against"]: f"{scale * row['against_estimate']:.{digits}f}",
+                "difference": spread((row["difference"], row["ci_low"], row["ci_high"]), *form),
+                "p-value": p_text(row["p_value"]),
+                "variance saved": f"{row['variance_reduction']:.0%}",
+            }
+            for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
+            for scale, digits in [form]
+        ]
+        print(f"{rules.name}, {rules.players} players, {here['n_deals'].iloc[0]:,} deals")
+        show(lines, json_=False)
+        print(verdict(records(here)[-1], rules.name) + "\n")
+
+
+def verdict(row: dict[str, Any], rules: str) -> str:
+    """Say in plain words what the difference in goat rate says."""
+    better = row["ci_high"] < 0 or row["ci_low"] > 0
+    low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
+    if not better:
+        return (
+            f"Not decided: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
+            f"rate better or {100 * row['ci_high']:.2f} worse than {row['against']} under {rules}. "
+            "More deals (-n) would tell."
+        )
+    word, change = ("better", "less") if row["difference"] < 0 else ("worse", "more")
+    return (
+        f"{row['policy']} is {word} than {row['against']} under {rules}: {low:.2f} to {high:.2f} "
+        f"points of goat rate {change} ({p_text(row['p_value'], 'p')})."
+    )
+
+
+def p_text(p: float, name: str = "") -> str:
+    """Write a p-value, a very small one as a bound."""
+    if p < 0.001:
+        return f"{name} < 0.001".strip() if name else "<0.001"
+    return f"{name} = {p:.3f}" if name else f"{p:.3f}"
+
+
 DUELS = Face(print_duels, duel_data, write_duels)
+COMPARISON = Face(print_comparison, duel_data, write_duels)
 
 
 # ---------------------------------------------------------------------- checks of a policy

@@ -136,6 +136,7 @@ NUMBERS = {
     "run tiny.toml": "-n --matches --seed -j --workers",
     "tournament": "-n --matches --players --seed -j --workers",
     "sweep": "-n --matches --players --seed -j --workers",
+    "compare random dump_heavy": "-n --matches --players --seed -j --workers",
     "tell": "-n --matches --players --seed -j --workers",
     "replay": "--players --seed --deal --count --seating --round",
     "rules": "--players",

@@ -11,6 +11,7 @@ from kozel_sim import reference
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 yardstick = importlib.import_module("yardstick")
 worlds = importlib.import_module("worlds")
+features = importlib.import_module("features")
 
 MATCHES = 4000
 needs_compiler = pytest.mark.skipif(yardstick.find_compiler() is None, reason="no C compiler")
@@ -33,6 +34,15 @@ def test_users_function_plays_as_random_does():
     assert yardstick.engine(4, yardstick.USERS)(200).rounds == (
         yardstick.engine(4, [yardstick.RANDOM])(200).rounds
     )
+
+
+def test_benchmark_of_features_prints_a_line_per_number_of_players(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["features.py", "--matches", "10", "--repeats", "1"])
+    features.main()
+    header, _, *lines = capsys.readouterr().out.splitlines()
+    assert header.strip("| ").split(" | ") == ["players", *features.CASES]
+    assert [line.split(" | ")[0] for line in lines] == ["| 4", "| 3", "| 2"]
+    assert all(line.split(" | ")[1] == "1.00" for line in lines)
 
 
 def test_benchmark_of_worlds_prints_a_line_per_case(monkeypatch, capsys):

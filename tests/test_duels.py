@@ -9,6 +9,7 @@ from user_policies import own_registry, scatter
 from kozel_sim import RuleSet, compare, duel, get_policy, play, policy
 from kozel_sim.duels import Duels, duel_seats
 from kozel_sim.experiment import Experiment, load_experiment
+from kozel_sim.printing import verdict
 
 A, B = "dump_heavy", "random"
 TABLES = [("room-fish-all", 2), ("room-fish-all", 3), ("room-fish-all", 4), ("pair-traditional", 4)]
@@ -65,6 +66,52 @@ def test_comparison_is_what_a_slow_count_finds(preset, players):
         assert row["difference"] == pytest.approx(means[0] - means[1])
         assert row["std_error"] == pytest.approx(error)
         assert row["ci_low"] < row["difference"] < row["ci_high"]
+
+
+@pytest.mark.parametrize(("preset", "players"), TABLES)
+def test_variance_reduction_compares_with_matches_on_deals_of_their_own(preset, players):
+    frame = duel(preset, A, B, 60, seed=5, players=players).frame
+    found = compare(frame).set_index("metric").loc["points_per_match"]
+    part = {name: frame[frame["policy"] == name] for name in (A, B)}
+    size = {name: len(part[name]) for name in part}
+    mean = {name: part[name]["points"].mean() for name in part}
+    by_match = {}
+    for sign, name in ((1, A), (-1, B)):
+        for row in part[name].itertuples():
+            key = (row.deal, row.seating)
+            share = sign * (row.points - mean[name]) / size[name]
+            by_match[key] = by_match.get(key, 0) + share
+    by_deal = {}
+    for (deal, _), value in by_match.items():
+        by_deal[deal] = by_deal.get(deal, 0) + value
+    apart = sum(value**2 for value in by_match.values())
+    together = sum(value**2 for value in by_deal.values())
+    assert found["variance_reduction"] == pytest.approx(1 - together / apart)
+
+
+def test_verdict_says_better_worse_or_not_decided():
+    row = {"policy": "a", "against": "b", "p_value": 0.0001}
+    better = verdict(row | {"difference": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "rules")
+    assert better == (
+        "a is better than b under rules: 10.00 to 30.00 points of goat rate less (p < 0.001)."
+    )
+    worse = verdict(row | {"difference": 0.2, "ci_low": 0.1, "ci_high": 0.3, "p_value": 0.02}, "r")
+    assert (
+        worse == "a is worse than b under r: 10.00 to 30.00 points of goat rate more (p = 0.020)."
+    )
+    open_ = verdict(row | {"difference": -0.01, "ci_low": -0.03, "ci_high": 0.01}, "rules")
+    assert open_.startswith(
+        "Not decided: a may be up to 3.00 points of goat rate better or 1.00 worse"
+    )
+
+
+def test_command_line_compares_two_policies(monkeypatch, capsys):
+    status, out, _ = runner(monkeypatch, capsys)(
+        *["compare", "dump_heavy", "random", "--players", "2", "-n", "200", "--seed", "1"]
+    )
+    assert status == 0
+    assert "dump_heavy is better than random under room-fish-all" in out
+    assert "variance saved" in out
 
 
 def test_exchanged_duel_of_two_is_the_same_duel_with_the_other_sign():

@@ -7,43 +7,48 @@ the next stage decides. Tip T5, the tell of a player who switches ends, changes 
 
 from __future__ import annotations
 
+
+def _tip(number: str) -> str:
+    return f"tip {number}, rules page of an online Kozel room"
+
+
 BUILTIN: dict[str, tuple[str, str, str]] = {
     "random": ("", "any legal move, all equally likely", "baseline"),
-    "dump_heavy": ("pips", "the tile with most pips", "tip T6"),
+    "dump_heavy": ("pips", "the tile with most pips", _tip("T6")),
     "dump_doubles": (
         "legal_double?double > legal_double?pips",
         "a double when one is legal, the highest first; else random",
-        "tip T3",
+        _tip("T3"),
     ),
     "keep_range": (
         "even_hand?range > even_hand?-longest",
         "with an even hand, keep many different values, then no long suit; else random",
-        "tip T1",
+        _tip("T1"),
     ),
     "block_ends": (
         "long_suit?match > long_suit?-cover",
         "with a long suit, make the ends show it and do not cover it; else random",
-        "tip T2",
+        _tip("T2"),
     ),
     "strand_double": (
         "strand_double",
         "with the last tile but the double of a suit, cover its last end; else random",
-        "tip T4",
+        _tip("T4"),
     ),
     "hold_last": (
         "hold_last",
         "keep the tiles of an end where nobody else can lay; else random",
-        "tip T7",
+        _tip("T7"),
     ),
     "seven_tips": (
         "hold_last > strand_double > block_ends > keep_range > dump_doubles > dump_heavy",
         "all tips in the order T7, T4, T2, T1, T3, T6",
-        "tips T1-T4, T6, T7",
+        _tip("T1-T4, T6, T7"),
     ),
     "tell_reader": (
         "next_void=1,next_tell=0.65 > pips",
         "ends that the next seat lacks, or left by switching (0.65 of a known one); then pips",
-        "tip T5",
+        _tip("T5"),
     ),
     "few_answers": (
         "-unseen > pips",
