@@ -14,11 +14,13 @@ from kozel_sim.printing import (
     DUELS,
     LEADERBOARD,
     SWEEP,
+    hush,
     need_new_file,
     print_check,
     print_json,
     report,
     show,
+    status,
     write_text,
 )
 
@@ -426,20 +428,46 @@ def bench(
     code: Code = None,
     matches: Annotated[int, number("-n", "--matches", help="Matches per measurement.")] = 20_000,
     repeats: Annotated[int, number("--repeats", help="Measurements.")] = 5,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine", help="Engines, separated by commas; by default the compiled ones."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Measure the engine: rounds and matches per second of CPU time on one core."""
+    """Measure the engines: rounds and matches per second of CPU time on one core."""
     from kozel_sim.bench import measure
     from kozel_sim.policies import read_policies
 
     read_code(code)
+    engines = None if engine is None else [name.strip() for name in engine.split(",")]
     chosen = [read_policies(policies)] if policies else None
     rows = [
         row
         for rule_set in read_rules(rules, players, None)
-        for row in measure(rule_set, chosen, matches, repeats)
+        for row in measure(rule_set, chosen, matches, repeats, engines)
     ]
     show(rows, json_)
+
+
+@app.command()
+def warmup(json_: Json = False) -> None:
+    """Compile all that is compiled, so that nothing is when it is needed; it is kept on disk."""
+    hush()
+    from kozel_sim.warming import STEPS, warm_up
+
+    told = iter(range(1, len(STEPS) + 1))
+    rows: list[dict[str, Any]] = []
+    for what, compiled, seconds in warm_up(
+        lambda what: status(f"compiling {what} ({next(told)} of {len(STEPS)}) ...")
+    ):
+        how = "compiled" if compiled else "loaded"
+        rows.append({"what": what, "how": how, "seconds": round(seconds, 1)})
+    status("")
+    show(rows, json_)
+    if not json_:
+        print(f"{sum(row['seconds'] for row in rows):.1f} s in all")
 
 
 # ---------------------------------------------------------------------- reading options

@@ -53,7 +53,7 @@ def report(
     else:
         if quiet:
             hush()
-        warm_up()
+        warm_up(bool(manifest.get("aggregate")))
         with progress_bar(planned.matches, quiet or json_) as step:
             played = planned.play(workers=workers, progress=step)
         note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
@@ -67,11 +67,14 @@ def report(
         print(note)
 
 
-def warm_up() -> None:
-    """Compile (or load) the engine on a handful of deals."""
+def warm_up(aggregate: bool = False) -> None:
+    """Compile (or load) the engine on one deal."""
     from kozel_sim.simulation import simulate
 
-    simulate("room-fish-all", ["random", "random"], 1, seed=0)
+    if aggregate:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
+    else:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0)
 
 
 # ---------------------------------------------------------------------- tournaments
@@ -498,6 +501,17 @@ def need_new_file(out: Path | None) -> None:
     if out is not None:
         write_text("", out)
         out.unlink()
+
+
+def status(text: str) -> None:
+    """Show what is being done on stderr: in one line that is written over, where it is a terminal.
+
+    An empty text ends it.
+    """
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    elif text:
+        print(f"kozel_sim: {text}", file=sys.stderr, flush=True)
 
 
 def hush() -> None:

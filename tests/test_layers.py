@@ -12,7 +12,7 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats totals sweep store experiment tournaments "
-    "duels bench tell apart positions timing checking",
+    "duels bench tell apart positions timing checking warming",
     "faces": "plots printing tell_report cli",
 }
 """From the bottom up; a subpackage is one entry."""
