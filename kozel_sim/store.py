@@ -2,6 +2,7 @@
 
 A run's folder holds ``manifest.json``, ``matches-00000.parquet`` ... (the frame), and what is drawn
 of it. A folder that holds a different run is never overwritten.
+pyarrow takes a while to load, so it waits until something is written or read.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kozel_sim import stats
 
@@ -123,6 +122,9 @@ class Run:
         return folder
 
     def _write_frame(self, folder: Path) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         for number, first in enumerate(range(0, len(self.frame), ROWS_PER_FILE)):
             rows = self.frame.iloc[first : first + ROWS_PER_FILE]
             path = folder / f"matches-{number:05}.parquet"
@@ -253,6 +255,9 @@ def load_run(folder: str | Path) -> Run:
     ValueError
         If the folder holds no run, or a file of it is missing or damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     folder = Path(folder)
     manifest = read_manifest(folder)
     if manifest.get("aggregate"):

@@ -26,6 +26,7 @@ def _score_a_move() -> None:
 
 def _sample_worlds() -> None:
     worlds = Worlds(ALL & ~(ALL >> 14), (7, 7), (0, 0))
+    worlds.count()
     worlds.sample(2, seed=1)
 
 
