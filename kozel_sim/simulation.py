@@ -212,16 +212,17 @@ def add_up(
     turn = threading.Lock()
 
     def play_chunk(first: int) -> None:
-        of_first = None
-        for tally, play in zip(tallies, players, strict=True):
-            matches = tally.matches_of(first, min(first + step, deals))
+        desks = [tally.desk_of(first, min(first + step, deals)) for tally in tallies]
+        for tally, play, desk in zip(tallies, players, desks, strict=True):
+            matches, _ = desk
             play(matches, seed)
-            sums, rows = tally.count(matches, of_first)
-            of_first = rows if of_first is None else of_first
+            sums = tally.count(desk, None if desk is desks[0] else desks[0][1])
             with turn:
                 tally.sums.add(sums)
             if progress:
                 progress(len(matches))
+        for tally, desk in zip(tallies, desks, strict=True):
+            tally.free(desk)
 
     work_through(range(0, deals, step), play_chunk, 1 if engine == "reference" else workers)
 

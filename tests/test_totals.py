@@ -8,11 +8,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import picture, runner, strict_json
+from user_policies import own_registry
 
-from kozel_sim import RuleSet, load_run, load_totals, simulate, totals, tournament
+from kozel_sim import (
+    IllegalMoveError,
+    RuleSet,
+    load_run,
+    load_totals,
+    policy,
+    simulate,
+    totals,
+    tournament,
+)
 from kozel_sim.engine.play import new_matches
 from kozel_sim.engine.tally import add_products
 from kozel_sim.policies import get_policy
+from kozel_sim.simulation import player_of
 from kozel_sim.stats import Ratio
 from kozel_sim.sweep import METRICS, best_policies, effects
 from kozel_sim.totals import ARRAYS, Sums, Tally, Totals
@@ -186,21 +197,22 @@ def test_products_are_those_of_plain_matrices():
     rng = np.random.default_rng(1)
     left, right = (rng.integers(-50, 50, (24, k)) * rng.integers(0, 2, (24, k)) for k in (7, 5))
     got = np.ones((7, 5), np.int64)
-    add_products(left, right, got)
+    add_products(left, right, got, False)
     np.testing.assert_array_equal(got, 1 + left.T @ right)
+    got = np.zeros((7, 7), np.int64)
+    add_products(left, left, got, True)
+    np.testing.assert_array_equal(got, np.tril(left.T @ left))
 
 
 def test_ratio_is_that_of_the_deals_own_sums():
-    """Against the estimators of frames, for every pair of columns."""
+    """Against the estimators of frames."""
     rules = RuleSet.preset("room-fish-all", 2)
     pattern = new_matches(np.arange(30, dtype=np.uint64), np.tile([0, 1], (30, 1)))
     tally = Tally(rules, FIVE[:2], pattern, 30)
-    planned = Tournament("t", [rules], [get_policy(s) for s in FIVE[:2]], 30, 1, aggregate=True)
-    matches = tally.matches_of(0, 30)
-    from kozel_sim.simulation import player_of
-
-    player_of(rules, planned.policies, "auto")(matches, 1)
-    sums, rows = tally.count(matches, None)
+    desk = tally.desk_of(0, 30)
+    matches, rows = desk
+    player_of(rules, [get_policy(spec) for spec in FIVE[:2]], "auto")(matches, 1)
+    sums = tally.count(desk, None)
     deals = rows[:30].astype(float)
     for name in ("rounds", "goats", "goat_points", "passes"):
         top = deals[:, totals.GAME.index(name)]
@@ -319,10 +331,6 @@ def test_summary_by_anything_but_policy_is_refused():
 
 
 def test_illegal_move_is_told_as_without_aggregate():
-    from user_policies import own_registry
-
-    from kozel_sim import IllegalMoveError, policy
-
     with own_registry():
 
         @policy

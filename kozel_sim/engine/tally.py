@@ -26,10 +26,11 @@ counts the seats with a rating; the last two are there only where the rules rate
 
 
 @kernel
-def tally_matches(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
+def tally_matches(rules, matches, per_deal, kinds, ratings, sums, rated_deals, points, rounds):
     """Add to sums ``[deal, column]``; count points ``[kind, bin]`` and rounds ``[bin]``, ends open.
 
     Kinds numbers the policies by name; ratings is by points, and empty where rules do not rate.
+    Rated_deals ``[kind]`` counts the deals with a rating.
     """
     n = np.int64(rules.players)
     rates = ratings.size > 0
@@ -68,6 +69,9 @@ def tally_matches(rules, matches, per_deal, kinds, ratings, sums, points, rounds
             fish += match.fish_rounds
             capped += match.capped
             rounds[np.uint64(min(np.int64(match.rounds), last_rounds))] += 1
+        if rates:
+            for kind in range(rated_deals.size):
+                rated_deals[kind] += sums[d, np.uint64(len(GAME) + kind * width + 3)] > 0
         sums[d, 0] = 1
         sums[d, ROUNDS] += all_rounds
         sums[d, FISH] += fish
@@ -81,16 +85,17 @@ def tally_matches(rules, matches, per_deal, kinds, ratings, sums, points, rounds
 
 
 @kernel
-def add_products(left, right, products):
+def add_products(left, right, products, lower):
     """Add products of the sums of each deal, ``[deal, column]``, to products ``[left, right]``.
 
-    The number of deals is a multiple of 4: four at a time spare three of four additions in memory.
+    Lower fills the lower triangle alone. The number of deals is a multiple of 4: four at a time
+    spare three of four additions in memory.
     """
     for d in range(0, left.shape[0], 4):
         for j in range(left.shape[1]):
             a, b, c, e = left[d, j], left[d + 1, j], left[d + 2, j], left[d + 3, j]
             if a | b | c | e:
-                for k in range(right.shape[1]):
+                for k in range(j + 1 if lower else right.shape[1]):
                     products[j, k] += (
                         a * right[d, k]
                         + b * right[d + 1, k]
