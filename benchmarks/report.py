@@ -49,8 +49,10 @@ def main() -> None:
     parts = ["# How fast\n\nWritten by `make bench`. Times are CPU time of a thread unless said.\n"]
     for heading, (script,) in SECTIONS.items():
         if options.only is None or script in options.only:
-            text = section(script, QUICK[script] if options.quick else [])
-            parts.append(f"## {heading}\n\n{text.strip()}\n")
+            text = section(script, QUICK[script] if options.quick else []).strip()
+            # Lines that are no table are kept apart.
+            text = text if "|" in text else f"```\n{text}\n```"
+            parts.append(f"## {heading}\n\n{text}\n")
             print(parts[-1], flush=True)
     options.out.write_text("\n".join(parts), encoding="utf-8")
 
