@@ -52,8 +52,10 @@ format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(READY) ## measure the engine's speed
-	$(BIN)/python benchmarks/yardstick.py $(ARGS)
+bench: $(READY) ## measure the speed, and write benchmarks/results.md
+	@$(BIN)/python -c 'import dominoes, pyspiel' 2>/dev/null || \
+	$(INSTALL) --no-build-isolation -e ".[bench]" || echo "without dominoes and open-spiel"
+	$(BIN)/python benchmarks/report.py $(ARGS)
 
 notebooks: $(READY) ## execute the notebooks again, in place
 	$(BIN)/python -m nbconvert --to notebook --execute --inplace \

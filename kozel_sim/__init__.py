@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kozel_sim.simulation import simulate
     from kozel_sim.store import Run, load_run
     from kozel_sim.tell import measure_tell
+    from kozel_sim.totals import Totals, load_totals
     from kozel_sim.tournaments import tournament
     from kozel_sim.worlds import Worlds
 
@@ -65,6 +66,7 @@ _HOMES = {
     "simulation": ["simulate"],
     "store": ["Run", "load_run"],
     "tell": ["measure_tell"],
+    "totals": ["Totals", "load_totals"],
     "tournaments": ["tournament"],
     "worlds": ["Worlds"],
 }
@@ -77,6 +79,7 @@ __all__ = [
     "Record",
     "RuleSet",
     "Run",
+    "Totals",
     "Worlds",
     "bank_shares",
     "check_policy",
@@ -92,6 +95,7 @@ __all__ = [
     "list_policies",
     "load_code",
     "load_run",
+    "load_totals",
     "measure_tell",
     "needs_redeal",
     "play",

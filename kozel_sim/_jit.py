@@ -134,6 +134,11 @@ def compile_policy(function: Callable, signature: object) -> object:
     return numba.cfunc(signature, error_model="numpy")(function)
 
 
+def count_cached() -> int:
+    """Return how many compiled functions are in the cache."""
+    return sum(1 for _ in cache_folder().glob("*/*.nbc"))
+
+
 def announce_compiling() -> None:
     """Say on stderr, once, that the engine has to be compiled first."""
     global announces

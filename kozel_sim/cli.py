@@ -14,11 +14,13 @@ from kozel_sim.printing import (
     DUELS,
     LEADERBOARD,
     SWEEP,
+    hush,
     need_new_file,
     print_check,
     print_json,
     report,
     show,
+    status,
     write_text,
 )
 
@@ -64,6 +66,10 @@ Set = Annotated[
 ]
 Code = Annotated[
     list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
+]
+Aggregate = Annotated[
+    bool,
+    typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
@@ -114,6 +120,7 @@ def run(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -127,9 +134,12 @@ def run(
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     folder = out or Path("results") / loaded.name
     if loaded.duels:
+        if aggregate:
+            raise ValueError(f"{experiment} lists duels; they are not played with --aggregate")
         report(Duels.of(loaded), DUELS, folder, workers or cores(), json_, quiet)
     else:
-        report(Tournament.of(loaded), LEADERBOARD, folder, workers or cores(), json_, quiet)
+        planned = Tournament.of(loaded, aggregate)
+        report(planned, LEADERBOARD, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -143,6 +153,7 @@ def tournament(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -152,7 +163,8 @@ def tournament(
 
     field = read_field(policies, read_code(code))
     rule_sets = read_rules(rules, players, set_)
-    planned = Tournament("tournament", rule_sets, field, matches or 0, read_seed(seed))
+    deals = matches or 0
+    planned = Tournament("tournament", rule_sets, field, deals, read_seed(seed), aggregate)
     report(planned, LEADERBOARD, out, workers or cores(), json_, quiet)
 
 
@@ -176,6 +188,7 @@ def sweep(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    aggregate: Aggregate = False,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -209,7 +222,7 @@ def sweep(
         start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
-    planned = Tournament.of(plan)
+    planned = Tournament.of(plan, aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)
@@ -415,20 +428,46 @@ def bench(
     code: Code = None,
     matches: Annotated[int, number("-n", "--matches", help="Matches per measurement.")] = 20_000,
     repeats: Annotated[int, number("--repeats", help="Measurements.")] = 5,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine", help="Engines, separated by commas; by default the compiled ones."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Measure the engine: rounds and matches per second of CPU time on one core."""
+    """Measure the engines: rounds and matches per second of CPU time on one core."""
     from kozel_sim.bench import measure
     from kozel_sim.policies import read_policies
 
     read_code(code)
+    engines = None if engine is None else [name.strip() for name in engine.split(",")]
     chosen = [read_policies(policies)] if policies else None
     rows = [
         row
         for rule_set in read_rules(rules, players, None)
-        for row in measure(rule_set, chosen, matches, repeats)
+        for row in measure(rule_set, chosen, matches, repeats, engines)
     ]
     show(rows, json_)
+
+
+@app.command()
+def warmup(json_: Json = False) -> None:
+    """Compile all that is compiled, so that nothing is when it is needed; it is kept on disk."""
+    hush()
+    from kozel_sim.warming import STEPS, warm_up
+
+    told = iter(range(1, len(STEPS) + 1))
+    rows: list[dict[str, Any]] = []
+    for what, compiled, seconds in warm_up(
+        lambda what: status(f"compiling {what} ({next(told)} of {len(STEPS)}) ...")
+    ):
+        how = "compiled" if compiled else "loaded"
+        rows.append({"what": what, "how": how, "seconds": round(seconds, 1)})
+    status("")
+    show(rows, json_)
+    if not json_:
+        print(f"{sum(row['seconds'] for row in rows):.1f} s in all")
 
 
 # ---------------------------------------------------------------------- reading options

@@ -35,8 +35,8 @@ from kozel_sim.simulation import (
     ROW_BYTES,
     Progress,
     describe_run,
+    finish_run,
     frame_of,
-    make_manifest,
     play_all,
 )
 from kozel_sim.store import Run
@@ -155,18 +155,7 @@ class Duels:
                 )
                 frames.append(frame)
         frame = stack_frames(frames)
-        manifest = make_manifest(
-            name=self.name,
-            design=self.design,
-            rules=self.rules,
-            policies=self.policies,
-            seed=self.seed,
-            deals=self.deals,
-            frame=frame,
-            engine=engine,
-            seconds=time.perf_counter() - start,
-        )
-        return Run(frame, manifest)
+        return finish_run(frame, self.manifest(engine), start)
 
 
 def duel(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kozel_sim.rules import RuleSet
     from kozel_sim.simulation import Progress
     from kozel_sim.store import Run
+    from kozel_sim.totals import Totals
     from kozel_sim.tournaments import Tournament
 
 
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 class Face:
     """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
 
-    show: Callable[[Run, Any], None]
-    data: Callable[[Run], dict[str, Any]]
-    write: Callable[[Run, Path], None]
+    show: Callable[[Any, Any], None]
+    data: Callable[[Any], dict[str, Any]]
+    write: Callable[[Any, Path], None]
 
 
 def report(
@@ -41,15 +42,18 @@ def report(
     """Play what is planned unless its folder holds it already; print and write it."""
     from kozel_sim.checks import need_positive
     from kozel_sim.store import load_run, prepare_folder
+    from kozel_sim.totals import load_totals
 
     need_positive("workers", workers)
-    if folder is not None and prepare_folder(folder, planned.manifest()):
-        played = load_run(folder)
+    manifest = planned.manifest()
+    played: Run | Totals
+    if folder is not None and prepare_folder(folder, manifest):
+        played = load_totals(folder) if manifest.get("aggregate") else load_run(folder)
         note = f"{folder} holds this very run already; read, not played again"
     else:
         if quiet:
             hush()
-        warm_up()
+        warm_up(bool(manifest.get("aggregate")))
         with progress_bar(planned.matches, quiet or json_) as step:
             played = planned.play(workers=workers, progress=step)
         note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
@@ -63,22 +67,30 @@ def report(
         print(note)
 
 
-def warm_up() -> None:
-    """Compile (or load) the engine on a handful of deals."""
+def warm_up(aggregate: bool = False) -> None:
+    """Compile (or load) the engine on one deal."""
     from kozel_sim.simulation import simulate
 
-    simulate("room-fish-all", ["random", "random"], 1, seed=0)
+    if aggregate:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
+    else:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0)
 
 
 # ---------------------------------------------------------------------- tournaments
 
 
-def leaderboard_data(played: Run) -> dict[str, Any]:
+def results_of(played: Run | Totals) -> pd.DataFrame | Totals:
+    """Return what a sweep's tables are made of: the frame, or the sums."""
+    return played if played.manifest.get("aggregate") else played.frame  # type: ignore[union-attr, return-value]
+
+
+def leaderboard_data(played: Run | Totals) -> dict[str, Any]:
     """Return a tournament's tables as JSON values."""
     return {"summary": records(played.summary()), "presets": records(played.presets())}
 
 
-def write_leaderboard(played: Run, folder: Path) -> None:
+def write_leaderboard(played: Run | Totals, folder: Path) -> None:
     """Write a tournament's summary and leaderboard plot."""
     import matplotlib
 
@@ -90,7 +102,7 @@ def write_leaderboard(played: Run, folder: Path) -> None:
     plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
 
 
-def print_run(played: Run, planned: Tournament) -> None:
+def print_run(played: Run | Totals, planned: Tournament) -> None:
     """Print the leaderboards and what each preset makes of the game."""
     summary = played.summary()
     presets = played.presets()
@@ -145,17 +157,17 @@ LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
 # ---------------------------------------------------------------------- sweeps
 
 
-def sweep_data(played: Run) -> dict[str, Any]:
+def sweep_data(played: Run | Totals) -> dict[str, Any]:
     """Return a sweep's tables as JSON values."""
     from kozel_sim.sweep import best_policies, effects
 
     return {
-        "effects": records(effects(played.frame)),
-        "best": records(best_policies(played.frame)),
+        "effects": records(effects(results_of(played))),
+        "best": records(best_policies(results_of(played))),
     }
 
 
-def write_sweep(played: Run, folder: Path) -> None:
+def write_sweep(played: Run | Totals, folder: Path) -> None:
     """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
     import matplotlib
 
@@ -163,10 +175,10 @@ def write_sweep(played: Run, folder: Path) -> None:
     from kozel_sim import plots
     from kozel_sim.sweep import best_policies, effects
 
-    found = effects(played.frame)
+    found = effects(results_of(played))
     found.to_parquet(folder / "effects.parquet", index=False)
     found.to_csv(folder / "effects.csv", index=False)
-    best_policies(played.frame).to_csv(folder / "best_policies.csv", index=False)
+    best_policies(results_of(played)).to_csv(folder / "best_policies.csv", index=False)
     plots.forests(found).savefig(folder / "forest.png", dpi=120)
 
 
@@ -178,11 +190,11 @@ SHARES = ("goat_rate", "several_goats", "fish_rate", "capped_rate", "leader_edge
 """Metrics that are written in percent."""
 
 
-def print_sweep(played: Run, planned: Tournament) -> None:
+def print_sweep(played: Run | Totals, planned: Tournament) -> None:
     """Print what each rule set makes of the game, and how it differs from the first."""
     from kozel_sim.sweep import ALL, METRICS, best_policies, effects
 
-    found = effects(played.frame)
+    found = effects(results_of(played))
     for players, here in found.groupby("players", sort=False):
         base = here["baseline"].iloc[0]
         whole, policies = here[here["policy"] == ALL], here[here["policy"] != ALL]
@@ -195,7 +207,7 @@ def print_sweep(played: Run, planned: Tournament) -> None:
         print_effects(title, policies, "policy", paired=True)
         print_weakest(records(policies), str(base))
     rows = []
-    for row in best_policies(played.frame).to_dict("records"):
+    for row in best_policies(results_of(played)).to_dict("records"):
         lead = (row["lead"], row["lead_ci_low"], row["lead_ci_high"])
         same = "yes" if row["same_as_baseline"] else "no"
         rows.append(
@@ -489,6 +501,17 @@ def need_new_file(out: Path | None) -> None:
     if out is not None:
         write_text("", out)
         out.unlink()
+
+
+def status(text: str) -> None:
+    """Show what is being done on stderr: in one line that is written over, where it is a terminal.
+
+    An empty text ends it.
+    """
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    elif text:
+        print(f"kozel_sim: {text}", file=sys.stderr, flush=True)
 
 
 def hush() -> None:

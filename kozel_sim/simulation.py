@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -32,16 +33,52 @@ from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import seat_policies, seatings
 from kozel_sim.scoring import rating100
 from kozel_sim.store import FORMAT, Run
+from kozel_sim.totals import Tally, Totals
 
 Progress = Callable[[int], None]
 """Called with the number of matches just played, from the calling thread's workers."""
 Matches = npt.NDArray[Any]
 """MATCH records, ``[match]``."""
+T = TypeVar("T")
 
 CHUNK = 16_384
 """Matches that a worker plays before it reports."""
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
+CHUNK_BYTES = 400
+"""Memory that a match of a chunk takes where no frame is made."""
+
+
+@overload
+def simulate(
+    rules: RuleSet | str,
+    policies: Sequence[str | Policy] | str,
+    matches: int,
+    seed: int | None = None,
+    *,
+    engine: Engine = "auto",
+    workers: int = 1,
+    seating: int = 0,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    aggregate: Literal[False] = False,
+) -> Run: ...
+
+
+@overload
+def simulate(
+    rules: RuleSet | str,
+    policies: Sequence[str | Policy] | str,
+    matches: int,
+    seed: int | None = None,
+    *,
+    engine: Engine = "auto",
+    workers: int = 1,
+    seating: int = 0,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    aggregate: Literal[True],
+) -> Totals: ...
 
 
 def simulate(
@@ -55,7 +92,8 @@ def simulate(
     seating: int = 0,
     chunk: int = CHUNK,
     progress: Progress | None = None,
-) -> Run:
+    aggregate: bool = False,
+) -> Run | Totals:
     """Play deals 0, 1, ... with the same policies at the same seats.
 
     To compare policies use ``tournament``, which plays every deal from every seat.
@@ -80,11 +118,13 @@ def simulate(
         Matches a worker plays at a time.
     progress : callable, optional
         Called with the number of matches just played.
+    aggregate : bool, default False
+        Keep sums instead of a frame: memory does not grow with the matches.
 
     Returns
     -------
-    Run
-        With a frame of ``matches * players`` rows.
+    Run or Totals
+        A run with a frame of ``matches * players`` rows, or what these add up to.
 
     Raises
     ------
@@ -104,24 +144,21 @@ def simulate(
     seed = read_seed(seed)
     seat_policies(entrants, seating)
     need_engine(engine, workers, chunk)
-    need_memory(f"{matches:,} matches", ROW_BYTES * matches * rules.players)
+    kept = CHUNK_BYTES * min(chunk, matches) if aggregate else ROW_BYTES * matches * rules.players
+    need_memory(f"{matches:,} matches", kept)
     start = time.perf_counter()
-    seats = np.broadcast_to(seatings(rules.players)[seating], (matches, rules.players))
-    played = new_matches(np.arange(matches, dtype=np.uint64), seats)
-    play_all(rules, entrants, played, seed, engine, workers, chunk, progress)
-    frame = frame_of(rules, entrants, played, np.full(matches, seating))
-    manifest = make_manifest(
-        name="simulate",
-        design=f"seating {seating}",
-        rules=[rules],
-        policies=entrants,
-        seed=seed,
-        deals=matches,
-        frame=frame,
-        engine=engine,
-        seconds=time.perf_counter() - start,
+    pattern = min(chunk, matches) if aggregate else matches
+    seats = np.broadcast_to(seatings(rules.players)[seating], (pattern, rules.players))
+    played = new_matches(np.arange(pattern, dtype=np.uint64), seats)
+    manifest = describe_run(
+        "simulate", f"seating {seating}", [rules], entrants, seed, matches, engine, aggregate
     )
-    return Run(frame, manifest)
+    if aggregate:
+        tally = Tally(rules, [policy.name for policy in entrants], played, pattern)
+        add_up([tally], entrants, matches, seed, engine, workers, progress)
+        return finish_totals([tally], manifest, start)
+    play_all(rules, entrants, played, seed, engine, workers, chunk, progress)
+    return finish_run(frame_of(rules, entrants, played, np.full(matches, seating)), manifest, start)
 
 
 def play_all(
@@ -136,37 +173,99 @@ def play_all(
 ) -> None:
     """Play MATCH records where they stand, in chunks on worker threads."""
     need_engine(engine, workers, chunk)
-    chunks = [matches[i : i + chunk] for i in range(0, len(matches), chunk)]
-    if engine == "reference":
-        for part in chunks:
-            _play_reference(rules, policies, part, seed)
-            if progress:
-                progress(len(part))
-        return
-    table = Table(rules, policies)
+    play = player_of(rules, policies, engine)
 
-    def play(part: Matches) -> None:
-        table.play(part, seed)
+    def play_chunk(first: int) -> None:
+        part = matches[first : first + chunk]
+        play(part, seed)
         if progress:
             progress(len(part))
 
+    firsts = range(0, len(matches), chunk)
+    work_through(firsts, play_chunk, 1 if engine == "reference" else workers)
+
+
+def add_up(
+    tallies: Sequence[Tally],
+    policies: Sequence[Policy],
+    deals: int,
+    seed: int,
+    engine: Engine = "auto",
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> None:
+    """Play deals 0, 1, ... in chunks on worker threads; add up what comes of them in the tallies.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        One for each rule set, all with as many players and deals of a chunk.
+    policies : sequence of Policy
+        What the tallies' patterns count into.
+    deals : int
+        How many deals are played.
+    seed, engine, workers, progress
+        As for ``simulate``.
+    """
+    players = [player_of(tally.rules, policies, engine) for tally in tallies]
+    step = tallies[0].deals
+    turn = threading.Lock()
+
+    def play_chunk(first: int) -> None:
+        desks = [tally.desk_of(first, min(first + step, deals)) for tally in tallies]
+        for tally, play, desk in zip(tallies, players, desks, strict=True):
+            matches, _ = desk
+            play(matches, seed)
+            sums = tally.count(desk, None if desk is desks[0] else desks[0][1])
+            with turn:
+                tally.sums.add(sums)
+            if progress:
+                progress(len(matches))
+        for tally, desk in zip(tallies, desks, strict=True):
+            tally.free(desk)
+
+    work_through(range(0, deals, step), play_chunk, 1 if engine == "reference" else workers)
+
+
+def player_of(
+    rules: RuleSet, policies: Sequence[Policy], engine: Engine
+) -> Callable[[Matches, int], object]:
+    """Return what plays MATCH records where they stand, with a seed; threads may share it."""
+    if engine == "reference":
+        return lambda matches, seed: _play_reference(rules, policies, matches, seed)
+    return Table(rules, policies).play
+
+
+def work_through(jobs: Iterable[T], work: Callable[[T], object], workers: int) -> None:
+    """Do jobs on worker threads; after a fault or an interrupt only those begun are finished."""
     if workers == 1:
-        for part in chunks:
-            play(part)
+        for job in jobs:
+            work(job)
         return
+    left, turn, stopped = iter(jobs), threading.Lock(), threading.Event()
+
+    def take_jobs() -> None:
+        try:
+            while not stopped.is_set():
+                with turn:
+                    job = next(left, None)
+                if job is None:
+                    return
+                work(job)
+        finally:
+            stopped.set()
+
     pool = ThreadPoolExecutor(workers)
     try:
-        futures = [pool.submit(play, part) for part in chunks]
-        left = set(futures)
-        while left and not any(f.done() and f.exception() for f in futures):
-            # A short wait, so that an interrupt is heard while workers play.
-            _, left = wait(left, timeout=0.1, return_when=FIRST_EXCEPTION)
+        futures = [pool.submit(take_jobs) for _ in range(workers)]
+        # A short wait, so that an interrupt is heard while workers play.
+        while wait(futures, timeout=0.1).not_done:
+            pass
     finally:
-        # After a fault or an interrupt only the chunks in flight are still played.
-        pool.shutdown(cancel_futures=True)
+        stopped.set()
+        pool.shutdown()
     for future in futures:
-        if not future.cancelled():
-            future.result()
+        future.result()
 
 
 def _play_reference(
@@ -264,28 +363,28 @@ def _categories(codes: npt.NDArray[np.int64], names: list[str]) -> pd.Categorica
     return pd.Categorical.from_codes(codes, pd.Index(names))
 
 
-def make_manifest(
-    *,
-    name: str,
-    design: str,
-    rules: Sequence[RuleSet],
-    policies: Sequence[Policy],
-    seed: int,
-    deals: int,
-    frame: pd.DataFrame,
-    engine: Engine,
-    seconds: float,
-) -> dict[str, Any]:
-    """Return how a run was made, as plain JSON values."""
+def finish_run(frame: pd.DataFrame, manifest: dict[str, Any], start: float) -> Run:
+    """Return a run that was begun at a reading of ``time.perf_counter``."""
     first_seats = frame["seat"] == 0
-    return describe_run(name, design, rules, policies, seed, deals, engine) | {
-        "counts": {
-            "matches": int(first_seats.sum()),
-            "rounds": int(frame.loc[first_seats, "rounds"].sum()),
-            "rows": len(frame),
-        },
+    counts = {
+        "matches": int(first_seats.sum()),
+        "rounds": int(frame.loc[first_seats, "rounds"].sum()),
+        "rows": len(frame),
+    }
+    return Run(frame, manifest | {"counts": counts} | _made(start))
+
+
+def finish_totals(tallies: Sequence[Tally], manifest: dict[str, Any], start: float) -> Totals:
+    """Return totals of a run that was begun at a reading of ``time.perf_counter``."""
+    found = Totals([tally.sums for tally in tallies], manifest)
+    counts = {"matches": found.matches, "rounds": found.rounds}
+    return Totals(found.sums, manifest | {"counts": counts} | _made(start))
+
+
+def _made(start: float) -> dict[str, Any]:
+    return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(seconds, 3),
+        "seconds": round(time.perf_counter() - start, 3),
         "versions": versions(),
         "machine": machine(),
     }
@@ -299,9 +398,10 @@ def describe_run(
     seed: int,
     deals: int,
     engine: Engine,
+    aggregate: bool = False,
 ) -> dict[str, Any]:
     """Return the part of a manifest that is known before anything is played."""
-    return {
+    found = {
         "format": FORMAT,
         "stream": STREAM_VERSION,
         "sources": source_hash(),
@@ -313,6 +413,7 @@ def describe_run(
         "rules": [{"preset": r.name, "digest": r.digest, "knobs": r.knobs()} for r in rules],
         "policies": [_describe_policy(policy) for policy in policies],
     }
+    return found | {"aggregate": True} if aggregate else found
 
 
 def _describe_policy(policy: Policy) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,12 +89,19 @@ def clustered_mean(
     if n == 0 or size <= 0:
         raise ValueError("a mean of nothing: no deal has a match")
     mean = float(total.sum()) / size
+    some = int(np.argmax(count != 0))
     if n == 1:
         error = math.inf
-    elif np.array_equal(total * count[0], count * total[0]):
+    elif np.array_equal(total * count[some], count * total[some]):
         error = 0.0  # to the bit, where rounding would leave a trace
     else:
         error = math.sqrt(n / (n - 1) * float(np.sum((total - mean * count) ** 2))) / size
+    return mean_estimate(mean, error, n, level, rate)
+
+
+def mean_estimate(mean: float, error: float, n: int, level: float, rate: bool) -> Estimate:
+    """Return the estimate of a mean with its standard error, of n deals; as `clustered_mean`."""
+    need_level(level)
     if rate and not 0 < error < math.inf:
         low, high = wilson(mean * n, n, level)
         return Estimate(mean, error, low, high, level, n, "Wilson, deals as trials")
@@ -154,9 +162,19 @@ def clustered_difference(
         )
     n = len(deviations[0])
     difference = means[0] - means[1]
+    error = math.inf
+    if n > 1:
+        error = math.sqrt(n / (n - 1) * float(np.sum((deviations[0] - deviations[1]) ** 2)))
+    return difference_estimate(difference, error, n, level, rate)
+
+
+def difference_estimate(
+    difference: float, error: float, n: int, level: float, rate: bool
+) -> Estimate:
+    """Return the estimate of a difference with its error, of n deals; as `clustered_difference`."""
+    need_level(level)
     if n == 1:
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
-    error = math.sqrt(n / (n - 1) * float(np.sum((deviations[0] - deviations[1]) ** 2)))
     half = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
     low, high, method = difference - half, difference + half, _PAIRED
     if rate and error == 0:
@@ -166,6 +184,33 @@ def clustered_difference(
     if rate:
         low, high = max(-1.0, low), min(1.0, high)
     return Estimate(difference, error, low, high, level, n, method)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two sums over deals, by its parts, ``[deal]``."""
+
+    tops: Floats
+    bottoms: Floats
+
+    @property
+    def value(self) -> float:
+        """The ratio."""
+        return float(self.tops.sum() / self.bottoms.sum())
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is anything to divide by."""
+        return bool(self.bottoms.sum() > 0)
+
+    def mean(self, level: float, rate: bool = False) -> Estimate:
+        """Return ``clustered_mean``."""
+        return clustered_mean(self.tops, self.bottoms, level, rate)
+
+    def minus(self, other: Ratio, level: float, rate: bool = False) -> Estimate:
+        """Return ``clustered_difference``."""
+        mine, theirs = (self.tops, self.bottoms), (other.tops, other.bottoms)
+        return clustered_difference(mine, theirs, level, rate)
 
 
 def p_value(found: Estimate, rate: bool = False) -> float:
@@ -252,9 +297,9 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
         raise ValueError(
             f"no column {by!r} to summarise by; choose from {', '.join(map(str, frame.columns))}"
         )
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
-        groups = []
+        groups: list[Group] = []
         part = part.assign(match=number_matches(part, int(str(players))))
         for value, rows_of in part.groupby(by, observed=True, sort=False):
             metrics = {
@@ -264,13 +309,43 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
             if rows_of["rating"].notna().any():
                 metrics["rating"] = _mean(rows_of[rows_of["rating"].notna()], "rating", level)
             groups.append((value, rows_of["match"].nunique(), metrics))
-        if by == "policy":
-            groups.sort(key=lambda g: g[2]["goat_rate"].estimate)
-        for value, n, metrics in groups:
-            for metric, estimate in metrics.items():
-                head = {"preset": preset, "players": players, by: value, "metric": metric}
-                rows.append(head | _columns(estimate, n))
+        rows += summary_rows(preset, players, by, groups)
     return pd.DataFrame(rows)
+
+
+Group = tuple[Any, int, dict[str, Estimate]]
+"""A policy (or seat ...), in how many matches it is, and its metrics by name."""
+
+
+def summary_rows(preset: Any, players: Any, by: str, groups: list[Group]) -> list[dict[str, Any]]:
+    """Return the rows of a summary; policies with the lowest goat rate first."""
+    if by == "policy":
+        groups = sorted(groups, key=lambda g: g[2]["goat_rate"].estimate)
+    return [
+        {"preset": preset, "players": players, by: value, "metric": metric} | _columns(estimate, n)
+        for value, n, metrics in groups
+        for metric, estimate in metrics.items()
+    ]
+
+
+def preset_rows(
+    preset: Any, players: Any, metrics: dict[str, Estimate], n_matches: int
+) -> list[dict[str, Any]]:
+    """Return the rows of what a preset makes of the game."""
+    return [
+        {"preset": preset, "players": players, "metric": metric} | _columns(estimate, n_matches)
+        for metric, estimate in metrics.items()
+    ]
+
+
+def only(summary: pd.DataFrame, metric: str | None) -> pd.DataFrame:
+    """Return a summary's rows of one metric, or all; ValueError if it has no such metric."""
+    if metric is None:
+        return summary
+    if metric not in set(summary["metric"]):
+        known = ", ".join(summary["metric"].unique())
+        raise ValueError(f"unknown metric {metric!r}; choose from {known}")
+    return summary[summary["metric"] == metric].reset_index(drop=True)
 
 
 def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
@@ -295,7 +370,7 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
     ValueError
         If rows of a match are missing.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         part = whole_matches(part, int(str(players)))
         matches = part[part["seat"] == 0]
@@ -311,9 +386,7 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
             "rounds": clustered_mean(rounds, per_deal, level),
             "capped_rate": _mean(matches, "capped", level, rate=True),
         }
-        for metric, estimate in metrics.items():
-            head = {"preset": preset, "players": players, "metric": metric}
-            rows.append(head | _columns(estimate, len(matches)))
+        rows += preset_rows(preset, players, metrics, len(matches))
     return pd.DataFrame(rows)
 
 

@@ -2,6 +2,7 @@
 
 A run's folder holds ``manifest.json``, ``matches-00000.parquet`` ... (the frame), and what is drawn
 of it. A folder that holds a different run is never overwritten.
+pyarrow takes a while to load, so it waits until something is written or read.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kozel_sim import stats
 
@@ -77,13 +76,7 @@ class Run:
         --------
         kozel_sim.stats.summarise : The columns, and what else to summarise by.
         """
-        found = stats.summarise(self.frame, by, level)
-        if metric is None:
-            return found
-        if metric not in set(found["metric"]):
-            known = ", ".join(found["metric"].unique())
-            raise ValueError(f"unknown metric {metric!r}; choose from {known}")
-        return found[found["metric"] == metric].reset_index(drop=True)
+        return stats.only(stats.summarise(self.frame, by, level), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
         """Return goats, fish and rounds by preset, with intervals clustered by deal."""
@@ -129,6 +122,9 @@ class Run:
         return folder
 
     def _write_frame(self, folder: Path) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         for number, first in enumerate(range(0, len(self.frame), ROWS_PER_FILE)):
             rows = self.frame.iloc[first : first + ROWS_PER_FILE]
             path = folder / f"matches-{number:05}.parquet"
@@ -162,7 +158,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 def identity(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return what makes a run this run: everything that its results depend on."""
     keys = ("format", "stream", "sources", "seed", "deals", "engine", "design", "rules", "policies")
-    return {key: manifest.get(key) for key in keys}
+    return {key: manifest.get(key) for key in (*keys, "aggregate")}
 
 
 def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
@@ -259,8 +255,13 @@ def load_run(folder: str | Path) -> Run:
     ValueError
         If the folder holds no run, or a file of it is missing or damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     folder = Path(folder)
     manifest = read_manifest(folder)
+    if manifest.get("aggregate"):
+        raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
     tables = []
     try:
         files = [(entry["file"], entry["sha256"]) for entry in manifest["files"]]

@@ -6,7 +6,7 @@ difference between two rule sets is taken deal by deal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, whole_matches
+from kozel_sim.stats import LEVEL, Ratio, whole_matches
+from kozel_sim.totals import Sums, Totals
 
 Floats = npt.NDArray[np.float64]
 ALL = "all"
@@ -75,11 +76,14 @@ class Metric:
         What it says, with its unit.
     top, bottom : callable
         Numerator and denominator of each match.
+    sums : (str, str)
+        The same two, as ``kozel_sim.totals`` calls them.
     """
 
     meaning: str
     top: Callable[[_Matches], Floats]
     bottom: Callable[[_Matches], Floats]
+    sums: tuple[str, str]
 
 
 def _one(m: _Matches) -> Floats:
@@ -91,34 +95,59 @@ METRICS: dict[str, Metric] = {
         "chance that a player ends a match as goat",
         lambda m: m.goat.sum(axis=1),
         lambda m: _one(m) * m.goat.shape[1],
+        ("goats", "seats"),
     ),
     "goats_per_round": Metric(
-        "goats (sides) per round played", lambda m: m.goat_sides, lambda m: m.rounds
+        "goats (sides) per round played",
+        lambda m: m.goat_sides,
+        lambda m: m.rounds,
+        ("goat_sides", "rounds"),
     ),
-    "goats_per_match": Metric("goats (sides) per match", lambda m: m.goat_sides, _one),
+    "goats_per_match": Metric(
+        "goats (sides) per match", lambda m: m.goat_sides, _one, ("goat_sides", "matches")
+    ),
     "several_goats": Metric(
         "share of matches in which two or more sides go goat together",
         lambda m: (m.goat_sides > 1).astype(float),
         _one,
+        ("several_goats", "matches"),
     ),
     "points_per_goat": Metric(
         "account of a goat at the end",
         lambda m: (m.goat * m.points).sum(axis=1),
         lambda m: m.goat.sum(axis=1),
+        ("goat_points", "goats"),
     ),
-    "rounds": Metric("rounds per match", lambda m: m.rounds, _one),
+    "rounds": Metric("rounds per match", lambda m: m.rounds, _one, ("rounds", "matches")),
     "fish_rate": Metric(
-        "share of rounds that end in a fish", lambda m: m.fish_rounds, lambda m: m.rounds
+        "share of rounds that end in a fish",
+        lambda m: m.fish_rounds,
+        lambda m: m.rounds,
+        ("fish_rounds", "rounds"),
     ),
-    "capped_rate": Metric("share of matches that reach the round cap", lambda m: m.capped, _one),
-    "passes": Metric("passes per round", lambda m: m.passes.sum(axis=1), lambda m: m.rounds),
+    "capped_rate": Metric(
+        "share of matches that reach the round cap",
+        lambda m: m.capped,
+        _one,
+        ("capped", "matches"),
+    ),
+    "passes": Metric(
+        "passes per round",
+        lambda m: m.passes.sum(axis=1),
+        lambda m: m.rounds,
+        ("passes", "rounds"),
+    ),
     "draws": Metric(
-        "tiles drawn from the bazaar per round", lambda m: m.draws.sum(axis=1), lambda m: m.rounds
+        "tiles drawn from the bazaar per round",
+        lambda m: m.draws.sum(axis=1),
+        lambda m: m.rounds,
+        ("draws", "rounds"),
     ),
     "leader_edge": Metric(
         "goat rate of the first leader minus that of all players",
         lambda m: (m.goat * m.led).sum(axis=1) - m.goat.mean(axis=1),
         _one,
+        ("leader_edge", "matches"),
     ),
 }
 """The metrics of a sweep, by name."""
@@ -128,14 +157,18 @@ RATES = ("several_goats", "fish_rate", "capped_rate")
 fixed number of goats."""
 
 
-def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+Ratios = list[tuple[str, str, Any]]
+"""(policy, metric, ratio): the ratio by its deals' parts, or out of totals."""
+
+
+def effects(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFrame:
     """Return every metric under every rule set, and its paired difference from the first one.
 
     Parameters
     ----------
-    frame : DataFrame
-        One row per match and seat, of several rule sets on the same deals; the first rule set of
-        each number of players is the baseline.
+    results : DataFrame or Totals
+        One row per match and seat, of several rule sets on the same deals, or what they add up to;
+        the first rule set of each number of players is the baseline.
     level : float, default 0.95
         The intervals' coverage.
 
@@ -147,17 +180,14 @@ def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
         diff_ci_high, level, n_matches, n_deals, method. The baseline differs from itself by 0.
     """
     rows: list[dict[str, Any]] = []
-    for players, group in frame.groupby("players", sort=False):
-        baseline: dict[tuple[str, str], tuple[Floats, Floats]] = {}
-        base_name = ""
-        for preset, part in group.groupby("preset", observed=True, sort=False):
-            matches = _Matches.of(part, int(str(players)))
-            base_name = base_name or str(preset)
-            for policy, metric, top, bottom in _sums(matches):
+    for players, tables in _tables(results).items():
+        baseline: dict[tuple[str, str], Any] = {}
+        base_name = tables[0][0]
+        for preset, n_matches, ratios in tables:
+            for policy, metric, ratio in ratios:
                 rate = metric in RATES or policy != ALL
-                one = clustered_mean(top, bottom, level, rate)
-                reference = baseline.setdefault((policy, metric), (top, bottom))
-                diff = clustered_difference((top, bottom), reference, level, rate)
+                one = ratio.mean(level, rate)
+                diff = ratio.minus(baseline.setdefault((policy, metric), ratio), level, rate)
                 rows.append(
                     {
                         "players": players,
@@ -174,7 +204,7 @@ def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
                         "diff_ci_low": diff.ci_low,
                         "diff_ci_high": diff.ci_high,
                         "level": level,
-                        "n_matches": len(matches.deal),
+                        "n_matches": n_matches,
                         "n_deals": one.n_deals,
                         "method": diff.method,
                     }
@@ -182,29 +212,58 @@ def effects(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _sums(matches: _Matches) -> Iterator[tuple[str, str, Floats, Floats]]:
-    """Yield (policy, metric, numerator by deal, denominator by deal)."""
+def _tables(results: pd.DataFrame | Totals) -> dict[int, list[tuple[str, int, Ratios]]]:
+    """Return (preset, matches, ratios) of each rule set, by the number of players."""
+    found: dict[int, list[tuple[str, int, Ratios]]] = {}
+    if isinstance(results, Totals):
+        for sums in results.sums:
+            tables = found.setdefault(sums.players, [])
+            ratios = _ratios_of_sums(sums)
+            if tables:
+                # Products are kept with the first rule set's sums only.
+                known = {entry[:2] for entry in tables[0][2]}
+                ratios = [entry for entry in ratios if entry[:2] in known]
+            tables.append((sums.preset, sums.matches, ratios))
+        return found
+    for players, group in results.groupby("players", sort=False):
+        tables = found.setdefault(int(str(players)), [])
+        for preset, part in group.groupby("preset", observed=True, sort=False):
+            matches = _Matches.of(part, int(str(players)))
+            tables.append((str(preset), len(matches.deal), _ratios_of_matches(matches)))
+    return found
+
+
+def _ratios_of_sums(sums: Sums) -> Ratios:
+    found = [(ALL, name, sums.ratio(*metric.sums)) for name, metric in METRICS.items()]
+    return [entry for entry in found if entry[2].exists] + [
+        (policy, "goat_rate", sums.ratio("goat", "seats", policy)) for policy in sums.policies
+    ]
+
+
+def _ratios_of_matches(matches: _Matches) -> Ratios:
     codes, deals = pd.factorize(matches.deal, sort=True)
 
     def by_deal(values: Floats) -> Floats:
         return np.bincount(codes, values, len(deals)).astype(np.float64)
 
-    for name, metric in METRICS.items():
-        top, bottom = by_deal(metric.top(matches)), by_deal(metric.bottom(matches))
-        if bottom.sum() > 0:
-            yield ALL, name, top, bottom
+    found: Ratios = [
+        (ALL, name, Ratio(by_deal(metric.top(matches)), by_deal(metric.bottom(matches))))
+        for name, metric in METRICS.items()
+    ]
+    found = [entry for entry in found if entry[2].exists]
     for policy in dict.fromkeys(matches.policy.ravel()):
         seats = (matches.policy == policy).astype(np.float64)
         goats = by_deal((seats * matches.goat).sum(axis=1))
-        yield str(policy), "goat_rate", goats, by_deal(seats.sum(axis=1))
+        found.append((str(policy), "goat_rate", Ratio(goats, by_deal(seats.sum(axis=1)))))
+    return found
 
 
-def best_policies(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFrame:
     """Return the best policy under every rule set, and its paired lead over the next.
 
     Parameters
     ----------
-    frame : DataFrame
+    results : DataFrame or Totals
         As for ``effects``.
     level : float, default 0.95
         The intervals' coverage.
@@ -216,25 +275,20 @@ def best_policies(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
         rate is), lead_ci_low, lead_ci_high, level, same_as_baseline.
     """
     rows: list[dict[str, Any]] = []
-    for players, group in frame.groupby("players", sort=False):
+    for players, tables in _tables(results).items():
         baseline = None
-        for preset, part in group.groupby("preset", observed=True, sort=False):
-            matches = _Matches.of(part, int(str(players)))
-            found = [
-                (top.sum() / bottom.sum(), policy, (top, bottom))
-                for policy, _, top, bottom in _sums(matches)
-                if policy != ALL
-            ]
-            found.sort(key=lambda entry: entry[0])
-            (rate, best, first), (_, second, other) = found[:2]
-            lead = clustered_difference(other, first, level, rate=True)
+        for preset, _, ratios in tables:
+            found = [(policy, ratio) for policy, _, ratio in ratios if policy != ALL]
+            found.sort(key=lambda entry: entry[1].value)
+            (best, first), (second, other) = found[:2]
+            lead = other.minus(first, level, rate=True)
             baseline = baseline or best
             rows.append(
                 {
                     "players": players,
                     "preset": preset,
                     "best": best,
-                    "goat_rate": rate,
+                    "goat_rate": float(first.value),
                     "next": second,
                     "lead": lead.estimate,
                     "lead_ci_low": lead.ci_low,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import comb
+from math import comb, factorial
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +29,18 @@ from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import schedule, tables, whole_cycles
 from kozel_sim.simulation import (
     CHUNK,
+    CHUNK_BYTES,
     ROW_BYTES,
     Progress,
+    add_up,
     describe_run,
+    finish_run,
+    finish_totals,
     frame_of,
-    make_manifest,
     play_all,
 )
 from kozel_sim.store import Run
+from kozel_sim.totals import Tally, Totals
 
 DESIGN = "every deal at every table in every rotation"
 
@@ -56,6 +61,8 @@ class Tournament:
         Deals per table, whole cycles of the seatings.
     seed : int
         Fixes all luck.
+    aggregate : bool
+        Whether sums are kept instead of a frame.
     """
 
     name: str
@@ -63,6 +70,7 @@ class Tournament:
     policies: list[Policy]
     deals: int
     seed: int
+    aggregate: bool = False
     tables: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -81,16 +89,18 @@ class Tournament:
         object.__setattr__(self, "deals", whole_cycles(deals, largest))
         of_a_deal = [comb(len(names), r.players) * r.players for r in self.rules]
         rows = sum(n * r.players for n, r in zip(of_a_deal, self.rules, strict=True)) * self.deals
-        need_memory(f"{sum(of_a_deal) * self.deals:,} matches", ROW_BYTES * rows)
+        chunk = max(CHUNK, *of_a_deal) * factorial(largest - 1)
+        kept = CHUNK_BYTES * chunk if self.aggregate else ROW_BYTES * rows
+        need_memory(f"{sum(of_a_deal) * self.deals:,} matches", kept)
         for rules in self.rules:
             self.tables[rules.players] = tables(len(names), rules.players)
 
     @classmethod
-    def of(cls, experiment: Experiment) -> Tournament:
+    def of(cls, experiment: Experiment, aggregate: bool = False) -> Tournament:
         """Return the tournament that an experiment's file describes."""
         policies = read_policies(experiment.policies)
         rules = experiment.rule_sets()
-        return cls(experiment.name, rules, policies, experiment.deals, experiment.seed)
+        return cls(experiment.name, rules, policies, experiment.deals, experiment.seed, aggregate)
 
     @property
     def matches(self) -> int:
@@ -100,7 +110,14 @@ class Tournament:
     def manifest(self, engine: Engine = "auto") -> dict[str, object]:
         """Return what is known of the run before it is played."""
         return describe_run(
-            self.name, DESIGN, self.rules, self.policies, self.seed, self.deals, engine
+            self.name,
+            DESIGN,
+            self.rules,
+            self.policies,
+            self.seed,
+            self.deals,
+            engine,
+            self.aggregate,
         )
 
     def play(
@@ -109,29 +126,41 @@ class Tournament:
         workers: int = 1,
         chunk: int = CHUNK,
         progress: Progress | None = None,
-    ) -> Run:
+    ) -> Run | Totals:
         """Play it all; engine, workers and chunk do not change a bit of the result."""
         need_engine(engine, workers, chunk)
         start = time.perf_counter()
+        if self.aggregate:
+            return self._play_totals(engine, workers, chunk, progress, start)
         frames = []
         for rules in self.rules:
             deals, seating, players = schedule(0, self.deals, self.tables[rules.players])
             matches = new_matches(deals, players)
             play_all(rules, self.policies, matches, self.seed, engine, workers, chunk, progress)
             frames.append(frame_of(rules, self.policies, matches, seating))
-        frame = stack_frames(frames)
-        manifest = make_manifest(
-            name=self.name,
-            design=DESIGN,
-            rules=self.rules,
-            policies=self.policies,
-            seed=self.seed,
-            deals=self.deals,
-            frame=frame,
-            engine=engine,
-            seconds=time.perf_counter() - start,
-        )
-        return Run(frame, manifest)
+        return finish_run(stack_frames(frames), self.manifest(engine), start)
+
+    def _play_totals(
+        self, engine: Engine, workers: int, chunk: int, progress: Progress | None, start: float
+    ) -> Totals:
+        """Play the rule sets of one number of players together, chunk by chunk."""
+        found: dict[tuple[str, int], Tally] = {}
+        names = [policy.name for policy in self.policies]
+        for n, at_tables in self.tables.items():
+            cycle = factorial(n - 1)
+            deals = max(cycle, chunk // at_tables.size // cycle * cycle)
+            deals = min(deals, self.deals)
+            ids, _, players = schedule(0, deals, at_tables)
+            pattern = new_matches(ids, players)
+            tallies: list[Tally] = []
+            for rules in self.rules:
+                if rules.players == n:
+                    first = tallies[0] if tallies else None
+                    tallies.append(Tally(rules, names, pattern, deals, first))
+            add_up(tallies, self.policies, self.deals, self.seed, engine, workers, progress)
+            found |= {(tally.rules.name, n): tally for tally in tallies}
+        in_order = [found[rules.name, rules.players] for rules in self.rules]
+        return finish_totals(in_order, self.manifest(engine), start)
 
 
 def stack_frames(frames: list[pd.DataFrame]) -> pd.DataFrame:
@@ -140,6 +169,40 @@ def stack_frames(frames: list[pd.DataFrame]) -> pd.DataFrame:
     for frame in frames:
         frame["preset"] = frame["preset"].cat.set_categories(presets)
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+@overload
+def tournament(
+    rules: RuleSet | str | Sequence[RuleSet | str],
+    policies: Sequence[str | Policy] | str,
+    deals: int,
+    seed: int | None = None,
+    *,
+    players: int | None = None,
+    name: str = "tournament",
+    engine: Engine = "auto",
+    workers: int = 1,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    aggregate: Literal[False] = False,
+) -> Run: ...
+
+
+@overload
+def tournament(
+    rules: RuleSet | str | Sequence[RuleSet | str],
+    policies: Sequence[str | Policy] | str,
+    deals: int,
+    seed: int | None = None,
+    *,
+    players: int | None = None,
+    name: str = "tournament",
+    engine: Engine = "auto",
+    workers: int = 1,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    aggregate: Literal[True],
+) -> Totals: ...
 
 
 def tournament(
@@ -154,7 +217,8 @@ def tournament(
     workers: int = 1,
     chunk: int = CHUNK,
     progress: Progress | None = None,
-) -> Run:
+    aggregate: bool = False,
+) -> Run | Totals:
     """Play every set of distinct policies that fills a table, each deal from every seat.
 
     Parameters
@@ -171,12 +235,12 @@ def tournament(
         For presets given by name: 4 by default, or the only number a preset allows.
     name : str
         The run's name.
-    engine, workers, chunk, progress
+    engine, workers, chunk, progress, aggregate
         As for ``simulate``.
 
     Returns
     -------
-    Run
+    Run or Totals
         ``run.summary()`` is the leaderboard.
 
     Raises
@@ -193,5 +257,6 @@ def tournament(
     100
     """
     rule_sets = read_rule_sets(rules, players)
-    planned = Tournament(name, rule_sets, read_policies(policies), deals, read_seed(seed))
+    field = read_policies(policies)
+    planned = Tournament(name, rule_sets, field, deals, read_seed(seed), aggregate)
     return planned.play(engine, workers, chunk, progress)

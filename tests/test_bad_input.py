@@ -168,7 +168,7 @@ def test_every_number_is_listed_here(command):
 
 def test_every_command_that_takes_a_number_is_listed():
     names = {info.name or info.callback.__name__ for info in cli.app.registered_commands}
-    assert names == {words.split()[0] for words in NUMBERS} | {"policies"}
+    assert names == {words.split()[0] for words in NUMBERS} | {"policies", "warmup"}
 
 
 @pytest.mark.parametrize(("command", "option"), NUMBERED)
@@ -310,6 +310,8 @@ def test_round_of_a_record_in_json(refused):
         (["tournament", "--policies", ",".join([*FOUR, "random"])], ["random is listed twice"]),
         (["replay", "--policies", "random"], ["played by 4", "1 policies"]),
         (["bench", "--policies", "random,dump_heavy"], ["2 policies", "4"]),
+        (["bench", "--engine", "scalar,turbo"], ["unknown engine 'turbo'", "scalar, reference"]),
+        (["bench", "--engine", ""], ["unknown engine ''", "scalar, reference"]),
     ],
 )
 def test_number_of_policies(refused, words, needles):

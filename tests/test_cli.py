@@ -11,6 +11,7 @@ from command_line import picture, runner, strict_json
 from user_policies import own_registry
 
 from kozel_sim import PRESETS, Record, check_record, list_policies, load_run, play, tournament
+from kozel_sim.checks import ENGINES
 from kozel_sim.cli import main
 from kozel_sim.features import FEATURES
 from kozel_sim.rules import knob_names
@@ -316,7 +317,17 @@ def test_policies_lists_everything_that_can_be_named(kozel, file):
 
 def test_bench_measures_a_field(kozel):
     _, out, _ = kozel("bench", "-n", 50, "--repeats", 2, "--policies", "random", "--json")
-    (row,) = strict_json(out)
+    rows = strict_json(out)
+    assert {row["engine"] for row in rows} == {*ENGINES} - {"auto", "reference"}
+    row = rows[0]
     assert (row["preset"], row["players"], row["policies"]) == ("room-fish-all", 4, "random")
     assert 0 < row["slowest"] <= row["rounds_per_s"] <= row["fastest"]
     assert "rounds_per_s" in kozel("bench", "-n", 50, "--repeats", 1, "--players", 2)[1]
+
+
+def test_bench_measures_the_engines_that_are_named(kozel):
+    words = ["-n", 1500, "--repeats", 1, "--players", 2, "--policies", "random", "--json"]
+    scalar, reference = strict_json(kozel("bench", *words, "--engine", "reference, scalar")[1])
+    assert (scalar["engine"], scalar["matches"]) == ("scalar", 1500)
+    assert (reference["engine"], reference["matches"]) == ("reference", 2)
+    assert scalar["rounds_per_s"] > reference["rounds_per_s"]

@@ -11,8 +11,8 @@ LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
-    "study": "checks schedule simulation playing stats sequential sweep store experiment "
-    "tournaments duels bench tell apart positions timing checking",
+    "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
+    "tournaments duels bench tell apart positions timing checking warming",
     "faces": "plots printing tell_report cli",
 }
 """From the bottom up; a subpackage is one entry."""

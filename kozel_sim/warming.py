@@ -1,0 +1,62 @@
+"""Compile every kernel before it is needed, or load it from the cache."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kozel_sim import timing
+from kozel_sim._jit import count_cached
+from kozel_sim.engine.features import score_alone
+from kozel_sim.playing import play
+from kozel_sim.simulation import simulate
+from kozel_sim.tell import measure_tell
+from kozel_sim.tiles import ALL
+from kozel_sim.view import VIEW
+from kozel_sim.worlds import Worlds
+
+TWO = ("random", "dump_heavy")
+
+
+def _score_a_move() -> None:
+    score_alone(np.zeros(1, VIEW)[0], 1, 0)
+
+
+def _sample_worlds() -> None:
+    worlds = Worlds(ALL & ~(ALL >> 14), (7, 7), (0, 0))
+    worlds.count()
+    worlds.sample(2, seed=1)
+
+
+STEPS: dict[str, Callable[[], object]] = {
+    "matches": lambda: simulate("room-fish-all", TWO, 1, seed=0),
+    "sums of an aggregate": lambda: simulate("room-fish-all", TWO, 1, seed=0, aggregate=True),
+    "records": lambda: play("room-fish-all", TWO, seed=0, deal=0),
+    "single decisions": timing.warm_up,
+    "features for functions": _score_a_move,
+    "worlds": _sample_worlds,
+    "the tell": lambda: measure_tell("room-fish-all", TWO, 1, seed=0, players=2),
+}
+"""What is compiled, and something small that needs it."""
+
+
+def warm_up(tell: Callable[[str], object]) -> Iterator[tuple[str, bool, float]]:
+    """Compile all; a user's own functions are compiled when they are first played.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with what comes next.
+
+    Yields
+    ------
+    tuple of (str, bool, float)
+        What it was, whether something of it had to be compiled, and how many seconds it took.
+    """
+    for what, work in STEPS.items():
+        tell(what)
+        before, start = count_cached(), time.perf_counter()
+        work()
+        yield what, count_cached() > before, time.perf_counter() - start
