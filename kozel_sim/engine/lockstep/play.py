@@ -1,0 +1,56 @@
+"""The vector engine's face to Python: what it carries, and playing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kozel_sim.decision import Function, Policy
+from kozel_sim.engine.lockstep.layout import (
+    BLOCK_BYTES,
+    MOST_BLOCKS,
+    MOST_IN_BAZAAR,
+    MOST_PLAYERS,
+    fits_in_words,
+    make_plan,
+)
+from kozel_sim.engine.lockstep.match import play_lockstep
+from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES
+from kozel_sim.rules import RuleSet
+
+
+def why_not(rules: RuleSet, policies: Sequence[Policy], players: np.ndarray) -> str | None:
+    """Return why the vector engine cannot play, or None where it can."""
+    if rules.spinner or rules.close_doubles or rules.multi_double != "none":
+        return f"{rules.name} has moves of several tiles or four arms"
+    if rules.bazaar_size > MOST_IN_BAZAAR and rules.bazaar_draw != "none":
+        return f"a bazaar of {rules.bazaar_size} tiles is over {MOST_IN_BAZAAR}"
+    if len(policies) > MOST_PLAYERS:
+        return f"{len(policies)} policies are over {MOST_PLAYERS}"
+    for policy, player in zip(policies, players, strict=True):
+        if len(policy.parts) > 1:
+            return f"policy {policy.name} is a mixture"
+        if isinstance(policy.parts[0][1], Function):
+            return f"policy {policy.name} is a function"
+        if not fits_in_words(player["stages"]):
+            return f"policy {policy.name} has scores that may pass 32 bits"
+    return None
+
+
+class Lockstep:
+    """Rules and players made ready; ``play`` may be called from several threads."""
+
+    def __init__(self, rules: Any, players: np.ndarray, watched: bool) -> None:
+        self._rules = rules
+        self._plan, self._book = make_plan(players, watched)
+
+    def play(self, matches: np.ndarray, seed: int) -> None:
+        """Play MATCH records where they stand."""
+        blocks = min(MOST_BLOCKS, -(-len(matches) // LANES))
+        room = (blocks + 1) * BLOCK_BYTES + 4 * LANES * (blocks + 4)
+        space = np.zeros(room + VECTOR_BYTES, np.uint8)
+        lanes = space.ctypes.data + -space.ctypes.data % VECTOR_BYTES
+        todo = lanes + (blocks + 1) * BLOCK_BYTES
+        play_lockstep(self._rules, self._plan, np.uint64(seed), matches, lanes, blocks, todo)
