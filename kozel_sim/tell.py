@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import reference
-from kozel_sim.checks import ENGINES, Engine, need_positive, read_seed
+from kozel_sim.checks import Engine, need_positive, need_recording_engine, read_seed
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH, watch_matches
@@ -278,8 +278,7 @@ def measure_planned(
 ) -> pd.DataFrame:
     """Measure the tell in the matches of a tournament; see ``measure_tell``."""
     need_positive("workers", workers)
-    if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
+    need_recording_engine(engine)
     frames = []
     for rules in planned.rules:
         cells = count_tells(planned, rules, engine, workers, progress)

@@ -177,7 +177,7 @@ def first_leads(order, which, a, b, c, d):
     return seat, tile
 
 
-@inlined
+@part
 def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     """Deal a round to some lanes; return those that must be dealt again."""
     round_ = gather(lanes + ROUND, places, which)

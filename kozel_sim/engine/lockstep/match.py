@@ -145,7 +145,7 @@ def count_events(players, packed, total, turned, leader, lanes, places, which):
             scatter(lanes + offset, places, which, before + (counted >> (slot << 3) & 0xFF))
 
 
-@inlined
+@part
 def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     """Settle the rounds that ended at some places; return which matches are over."""
     sides = rules.sides

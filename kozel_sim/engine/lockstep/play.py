@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.decision import Function, Policy
+from kozel_sim.engine.bits import has_feature
 from kozel_sim.engine.lockstep.layout import (
     BLOCK_BYTES,
     MOST_BLOCKS,
@@ -21,29 +22,46 @@ from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES
 from kozel_sim.rules import RuleSet
 
 
-def why_not(rules: RuleSet, policies: Sequence[Policy], players: np.ndarray) -> str | None:
-    """Return why the vector engine cannot play, or None where it can."""
+def lockstep_pays() -> bool:
+    """Tell whether this processor's vectors are wide enough to be faster than the scalar engine."""
+    return has_feature("avx2")
+
+
+def why_not(
+    rules: RuleSet, policies: Sequence[Policy], players: np.ndarray
+) -> list[str | None]:
+    """Return by policy why the vector engine cannot play it, None where it can."""
+    reason = None
     if rules.spinner or rules.close_doubles or rules.multi_double != "none":
-        return f"{rules.name} has moves of several tiles or four arms"
-    if rules.bazaar_size > MOST_IN_BAZAAR and rules.bazaar_draw != "none":
-        return f"a bazaar of {rules.bazaar_size} tiles is over {MOST_IN_BAZAAR}"
-    if len(policies) > MOST_PLAYERS:
-        return f"{len(policies)} policies are over {MOST_PLAYERS}"
-    for policy, player in zip(policies, players, strict=True):
-        if len(policy.parts) > 1:
-            return f"policy {policy.name} is a mixture"
-        if isinstance(policy.parts[0][1], Function):
-            return f"policy {policy.name} is a function"
-        if not fits_in_words(player["stages"]):
-            return f"policy {policy.name} has scores that may pass 32 bits"
+        reason = f"{rules.name} has moves of several tiles or four arms"
+    elif rules.bazaar_size > MOST_IN_BAZAAR and rules.bazaar_draw != "none":
+        reason = f"a bazaar of {rules.bazaar_size} tiles is over {MOST_IN_BAZAAR}"
+    elif len(policies) > MOST_PLAYERS:
+        reason = f"{len(policies)} policies are over {MOST_PLAYERS}"
+    return [reason or _why_not(*pair) for pair in zip(policies, players, strict=True)]
+
+
+def _why_not(policy: Policy, player: Any) -> str | None:
+    if len(policy.parts) > 1:
+        return f"policy {policy.name} is a mixture"
+    if isinstance(policy.parts[0][1], Function):
+        return f"policy {policy.name} is a function"
+    if not fits_in_words(player["stages"]):
+        return f"policy {policy.name} has scores that may pass 32 bits"
     return None
 
 
 class Lockstep:
-    """Rules and players made ready; ``play`` may be called from several threads."""
+    """Rules and players made ready; ``play`` may be called from several threads.
 
-    def __init__(self, rules: Any, players: np.ndarray, watched: bool) -> None:
+    It plays matches between the players that are carried; the others only keep their numbers.
+    """
+
+    def __init__(
+        self, rules: Any, players: np.ndarray, carried: np.ndarray, watched: bool
+    ) -> None:
         self._rules = rules
+        players = np.where(carried, players, np.zeros(1, players.dtype))
         self._plan, self._book = make_plan(players, watched)
 
     def play(self, matches: np.ndarray, seed: int) -> None:

@@ -6,7 +6,7 @@ a turn.
 
 from __future__ import annotations
 
-from kozel_sim._jit import inlined
+from kozel_sim._jit import inlined, part
 from kozel_sim.engine.line import SIX_CLOSED
 from kozel_sim.engine.lockstep.layout import (
     BAZAAR,
@@ -175,7 +175,7 @@ def step_turned(
     )
 
 
-@inlined
+@part
 def sweep_turned(rules, plan, k0, k1, block, live):
     """Take a turn of one block where slots take turns; return the rounds still going on."""
     turn = load(block + TURN)
@@ -330,7 +330,7 @@ def step_any(
     )  # fmt: skip
 
 
-@inlined
+@part
 def sweep_any(rules, plan, drawable, k0, k1, block, live):
     """Take a turn of one block where seats may draw; return the rounds still going on."""
     turn = load(block + TURN)
