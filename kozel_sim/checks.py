@@ -53,10 +53,13 @@ def need_engine(engine: str, workers: int = 1, chunk: int = 1) -> None:
 
 def need_recording_engine(engine: str) -> None:
     """Raise ValueError unless this engine can tell what happened in a match."""
-    need_engine(engine)
+    others = [name for name in ENGINES if name != "vector"]
     if engine == "vector":
-        others = ", ".join(name for name in ENGINES if name != engine)
-        raise ValueError(f"engine 'vector' keeps no record of the events; choose from {others}")
+        raise ValueError(
+            f"engine 'vector' keeps no record of the events; choose from {', '.join(others)}"
+        )
+    if engine not in others:
+        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(others)}")
 
 
 def read_rules(rules: RuleSet | str, players: int | None) -> RuleSet:

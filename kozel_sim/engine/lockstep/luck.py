@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inlined, part
+from kozel_sim._jit import inner_inlined, inner_part
 from kozel_sim.engine.lockstep.layout import (
     ATTEMPT,
     BAZAAR,
@@ -42,13 +42,13 @@ from kozel_sim.tiles import ALL, DOUBLES, HAS
 HAS_TILES = np.array((*HAS, 0), dtype=np.int64)
 
 
-@inlined
+@inner_inlined
 def below(word, n):
     """Return integers in range(n)."""
     return ((word >> 5) * n) >> 27
 
 
-@inlined
+@inner_inlined
 def nth_of_few(mask, n):
     """Return the n-th lowest tiles of masks, for small n."""
     i = 0
@@ -60,7 +60,7 @@ def nth_of_few(mask, n):
         i += 1
 
 
-@inlined
+@inner_inlined
 def halve_search(mask, n, place, width):
     """Drop the lower `width` bits where the n-th tile is above them."""
     low = bits(mask & ((1 << width) - 1))
@@ -70,7 +70,7 @@ def halve_search(mask, n, place, width):
     return mask, n, select(above, place + width, place)
 
 
-@inlined
+@inner_inlined
 def nth_of_many(mask, n):
     """Return the n-th lowest tiles of masks that have more than n, by halving."""
     place = splat(0)
@@ -82,7 +82,7 @@ def nth_of_many(mask, n):
     return splat(1) << place
 
 
-@inlined
+@inner_inlined
 def shed(half, count, size, word):
     """Remove a tile at random where there are more than `size`."""
     over = count > size
@@ -90,7 +90,7 @@ def shed(half, count, size, word):
     return half, select(over, count - 1, count)
 
 
-@part
+@inner_part
 def halve(mask, size, halving, round_, attempt, k0, k1, k2, k3, which):
     """Return uniformly random halves of sets."""
     w = threefry(round_, attempt, 4 * halving, DEAL, k0, k1, k2, k3)
@@ -114,7 +114,7 @@ def halve(mask, size, halving, round_, attempt, k0, k1, k2, k3, which):
     return half
 
 
-@inlined
+@inner_inlined
 def is_redealt(hand):
     """Tell whose hand has five doubles or six tiles sharing a value."""
     redealt = bits(hand & DOUBLES) >= 5
@@ -123,7 +123,7 @@ def is_redealt(hand):
     return redealt
 
 
-@part
+@inner_part
 def to_five(rules_hand_size, seat, hand, round_, attempt, k0, k1, k2, k3):
     """Return the hand without the tiles that five-tile hands shed."""
     w = threefry(round_, attempt, seat, SHED, k0, k1, k2, k3)
@@ -131,7 +131,7 @@ def to_five(rules_hand_size, seat, hand, round_, attempt, k0, k1, k2, k3):
     return hand ^ nth_of_few(hand, below(w[1], 6))
 
 
-@inlined
+@inner_inlined
 def four_ranks(size, first, round_, attempt, k0, k1, k2, k3):
     """Return the ranks of four draws in a row, in 16 bits."""
     w = threefry(round_, attempt, first >> 2, BAZAAR_ORDER, k0, k1, k2, k3)
@@ -140,7 +140,7 @@ def four_ranks(size, first, round_, attempt, k0, k1, k2, k3):
     return ranks | (below(w[2], left - 2) & 15) << 8 | (below(w[3], left - 3) & 15) << 12
 
 
-@part
+@inner_part
 def bazaar_ranks(size, round_, attempt, k0, k1, k2, k3):
     """Return the ranks of up to sixteen draws, in two words."""
     low = four_ranks(size, 0, round_, attempt, k0, k1, k2, k3)
@@ -154,7 +154,7 @@ def bazaar_ranks(size, round_, attempt, k0, k1, k2, k3):
     return low, high
 
 
-@part
+@inner_part
 def first_leads(order, which, a, b, c, d):
     """Return (seat, the tile as a mask) of the first lead in some lanes."""
     seat = splat(0)
@@ -177,7 +177,7 @@ def first_leads(order, which, a, b, c, d):
     return seat, tile
 
 
-@part
+@inner_part
 def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     """Deal a round to some lanes; return those that must be dealt again."""
     round_ = gather(lanes + ROUND, places, which)
@@ -245,7 +245,7 @@ def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     return again
 
 
-@part
+@inner_part
 def deal_all(rules, turned, drawable, k0, k1, lanes, todo, n):
     """Deal to the listed places; list those to be dealt again first, and return how many."""
     waiting = 0

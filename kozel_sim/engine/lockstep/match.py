@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inlined, kernel, part
+from kozel_sim._jit import inner_inlined, inner_part, kernel
 from kozel_sim.engine.line import NO_DRAW
 from kozel_sim.engine.lockstep.layout import (
     ACCOUNT,
@@ -39,7 +39,7 @@ from kozel_sim.engine.lockstep.layout import (
 )
 from kozel_sim.engine.lockstep.luck import deal_all
 from kozel_sim.engine.lockstep.settle import result, settle
-from kozel_sim.engine.lockstep.sweep import sweep
+from kozel_sim.engine.lockstep.sweep import sweep_all
 from kozel_sim.engine.lockstep.vector import (
     LANES,
     VECTOR_BYTES,
@@ -59,7 +59,7 @@ from kozel_sim.engine.lockstep.vector import (
 from kozel_sim.engine.match import AFTER_UNRECORDED, UNTIL_RECORD
 
 
-@part
+@inner_part
 def start_match(open_at, sides, matches, number, lane):
     """Put a match, or none (-1), into a lane."""
     store_word(lane + MATCH, number)
@@ -88,7 +88,7 @@ def start_match(open_at, sides, matches, number, lane):
     store_word(lane + FISH_ROUNDS, 0)
 
 
-@part
+@inner_part
 def finish_match(matches, lane):
     """Write a finished match into its record."""
     out = matches[load_word(lane + MATCH)]
@@ -105,7 +105,7 @@ def finish_match(matches, lane):
     out.first_leader = load_word(lane + FIRST_LEADER)
 
 
-@inlined
+@inner_inlined
 def fetch(lanes, row, n, places, which, bench):
     """Gather n rows onto the bench."""
     for i in range(n):
@@ -113,7 +113,7 @@ def fetch(lanes, row, n, places, which, bench):
         store(bench + offset, gather(lanes + offset, places, which))
 
 
-@inlined
+@inner_inlined
 def bring_back(lanes, row, n, places, which, bench):
     """Scatter n rows from the bench."""
     for i in range(n):
@@ -121,7 +121,7 @@ def bring_back(lanes, row, n, places, which, bench):
         scatter(lanes + offset, places, which, load(bench + offset))
 
 
-@inlined
+@inner_inlined
 def fetch_hands(rules, turned, leader, lanes, places, which, bench):
     """Gather the hands by seat."""
     for seat in range(rules.players):
@@ -131,7 +131,7 @@ def fetch_hands(rules, turned, leader, lanes, places, which, bench):
         store(bench + HAND + VECTOR_BYTES * seat, gather(lanes + HAND, place, which))
 
 
-@inlined
+@inner_inlined
 def count_events(players, packed, total, turned, leader, lanes, places, which):
     """Add what a round counted by slot, a byte each, to the totals by seat."""
     counted = gather(lanes + packed, places, which)
@@ -145,7 +145,7 @@ def count_events(players, packed, total, turned, leader, lanes, places, which):
             scatter(lanes + offset, places, which, before + (counted >> (slot << 3) & 0xFF))
 
 
-@part
+@inner_part
 def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     """Settle the rounds that ended at some places; return which matches are over."""
     sides = rules.sides
@@ -193,7 +193,7 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     return over
 
 
-@part
+@inner_part
 def settle_all(rules, turned, drawable, matches, lanes, todo, first, n, bench, finished, started):
     """Settle the listed places from the first on, replace finished matches.
 
@@ -221,17 +221,6 @@ def settle_all(rules, turned, drawable, matches, lanes, todo, first, n, bench, f
             which &= gather(lanes + MATCH, places, which) >= 0
         kept += pack(todo + 4 * kept, which, places)
     return kept, started, gone
-
-
-@part
-def sweep_all(rules, plan, turned, drawable, k0, k1, lanes, blocks, todo, n):
-    """Take four events everywhere; list the places whose rounds ended, return how many there are."""
-    for number in range(blocks):
-        ended, places = sweep(
-            rules, plan, turned, drawable, k0, k1, lanes + number * BLOCK_BYTES, number
-        )
-        n += pack(todo + 4 * n, ended, places)
-    return n
 
 
 @kernel

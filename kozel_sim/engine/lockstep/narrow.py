@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from kozel_sim._jit import inlined, part
+from kozel_sim._jit import inner_inlined, inner_part
 from kozel_sim.engine.features import (
     ALWAYS,
     BLOCK,
@@ -83,14 +83,14 @@ Weights = namedtuple(
 )
 
 
-@inlined
+@inner_inlined
 def around(packed, seat, players):
     """Turn a word with a byte for each seat, so that a seat's own comes first."""
     shift = seat << 3
     return packed >> shift | packed << (8 * players - 8 - shift) << 8
 
 
-@part
+@inner_part
 def count_suits(hand):
     """Count the tiles of each value."""
     held = ones = top = suit = longest = splat(0)
@@ -106,7 +106,7 @@ def count_suits(hand):
     return bits(held), longest, suit, top, ones
 
 
-@inlined
+@inner_inlined
 def fewest_rival(p, players, pairs):
     """Return (tiles, steps from me) of the rival with the fewest tiles; of equals the next."""
     best = splat(1 << 20)
@@ -117,7 +117,7 @@ def fewest_rival(p, players, pairs):
     return best >> 8, best & 0xFF
 
 
-@part
+@inner_part
 def count_pips(mask):
     """Sum the pips of the tiles of masks."""
     pips = splat(0)
@@ -127,7 +127,7 @@ def count_pips(mask):
     return pips
 
 
-@part
+@inner_part
 def fish_lead(players, pairs, unseen, counts, theirs, rest):
     """Return by how many pips the rivals' count is estimated to exceed mine."""
     pips = count_pips(unseen)
@@ -140,13 +140,13 @@ def fish_lead(players, pairs, unseen, counts, theirs, rest):
     return divide(theirs * pips, size) - mine
 
 
-@inlined
+@inner_inlined
 def in_block(block, row, index):
     """Return one of the rows from `row` on, by lane."""
     return gather(block + row, lane_numbers() + index * LANES, index == index)
 
 
-@inlined
+@inner_inlined
 def holds(players, sides, target, plan, stage, block, page, p, suits, legal, seat):
     """Tell where a stage's trigger holds."""
     kinds = plan.triggers[stage]
@@ -175,7 +175,7 @@ def holds(players, sides, target, plan, stage, block, page, p, suits, legal, sea
     return held
 
 
-@inlined
+@inner_inlined
 def read(plan, page, column):
     """Return one column of a stage's rows, by lane."""
     address, rows = page
@@ -184,7 +184,7 @@ def read(plan, page, column):
     return gather(address + 4 * column, rows, rows == rows)
 
 
-@inlined
+@inner_inlined
 def weight(plan, page, used, feature):
     """Return a feature's weights, by lane."""
     if used >> feature & 1:
@@ -192,7 +192,7 @@ def weight(plan, page, used, feature):
     return splat(0)
 
 
-@inlined
+@inner_inlined
 def read_weights(plan, page, used):
     """Return the weights of all features of a stage."""
     return Weights(
@@ -214,13 +214,13 @@ def read_weights(plan, page, used):
     )
 
 
-@inlined
+@inner_inlined
 def ends_in(values, end, kept):
     """Count which of two ends are in masks of values."""
     return (values >> end & 1) + (values >> kept & 1)
 
 
-@inlined
+@inner_inlined
 def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left, bit, tile, alone):
     """Return the weighted features of a move, in thousandths."""
     low = low_of(tile)
@@ -267,7 +267,7 @@ def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left,
     return total
 
 
-@inlined
+@inner_inlined
 def narrow_stage(plan, players, pairs, six_closed, used, page, p, suits, lacks, fewest, which,
                  left, right):  # fmt: skip
     """Keep the moves with the highest score of one stage, in some lanes."""
@@ -303,7 +303,7 @@ def narrow_stage(plan, players, pairs, six_closed, used, page, p, suits, lacks, 
     return select(which, best_left, left), select(which, best_right, right)
 
 
-@part
+@inner_part
 def narrow(
     players, sides, target, six_closed, plan, block, several, hand, left, right, left_end,
     right_end, table, counts, voids, tells, player, seat,

@@ -6,10 +6,11 @@ a turn.
 
 from __future__ import annotations
 
-from kozel_sim._jit import inlined, part
+from kozel_sim._jit import inner_inlined, inner_part
 from kozel_sim.engine.line import SIX_CLOSED
 from kozel_sim.engine.lockstep.layout import (
     BAZAAR,
+    BLOCK_BYTES,
     BLOCK_WORDS,
     BY,
     DEAL_HIGH,
@@ -42,6 +43,7 @@ from kozel_sim.engine.lockstep.vector import (
     lane_numbers,
     load,
     look_up,
+    pack,
     select,
     some,
     splat,
@@ -58,7 +60,7 @@ low_of = look_up(LOW)
 pips_of = look_up(PIPS)
 
 
-@inlined
+@inner_inlined
 def lay(can, on_right, bit, left_end, right_end):
     """Return the ends after a tile is laid in some lanes."""
     tile = index_of(bit)
@@ -73,7 +75,7 @@ def lay(can, on_right, bit, left_end, right_end):
     return select(can, left, left_end), select(can, right, right_end)
 
 
-@inlined
+@inner_inlined
 def is_six_closed(rules, out_there, left_end, right_end):
     """Tell where equal ends make a fish though their double is still out."""
     closed = left_end == right_end
@@ -82,7 +84,7 @@ def is_six_closed(rules, out_there, left_end, right_end):
     return closed & ~closed
 
 
-@inlined
+@inner_inlined
 def remember_pass(block, passes, shift, left_end, right_end):
     """Note what passes show that a slot lacks."""
     lacks = (splat(1) << left_end | splat(1) << right_end) << shift
@@ -91,7 +93,7 @@ def remember_pass(block, passes, shift, left_end, right_end):
     store(block + SHOWN, select(passes, shown & ~(splat(0xFF) << shift), shown))
 
 
-@inlined
+@inner_inlined
 def remember_draw(block, draws, shift):
     """Forget what a slot lacked: a drawn tile hides it."""
     kept = select(draws, ~(splat(0xFF) << shift), -1)
@@ -100,7 +102,7 @@ def remember_draw(block, draws, shift):
     store(block + SHOWN, load(block + SHOWN) & kept)
 
 
-@inlined
+@inner_inlined
 def remember_play(block, can, shift, on_right, bit, left_end, right_end):
     """Note tip T5's switch to the other end; the ends are those after the play."""
     shown = load(block + SHOWN)
@@ -115,7 +117,7 @@ def remember_play(block, can, shift, on_right, bit, left_end, right_end):
     store(block + SHOWN, select(can, shown & ~(splat(0xFF) << shift) | now, shown))
 
 
-@inlined
+@inner_inlined
 def step_turned(
     rules, plan, block, slot, word, bazaar, players, seat, forced,
     act, mine, others, left_end, right_end, left_fits, right_fits, table, by, passed,
@@ -175,7 +177,7 @@ def step_turned(
     )
 
 
-@part
+@inner_part
 def sweep_turned(rules, plan, k0, k1, block, live):
     """Take a turn of one block where slots take turns; return the rounds still going on."""
     turn = load(block + TURN)
@@ -235,7 +237,7 @@ def sweep_turned(rules, plan, k0, k1, block, live):
     return act
 
 
-@inlined
+@inner_inlined
 def forget(block, fresh):
     """Forget the events of the last round."""
     kept = select(fresh, 0, splat(-1))
@@ -244,7 +246,7 @@ def forget(block, fresh):
     store(block + SHOWN, load(block + SHOWN) & kept)
 
 
-@inlined
+@inner_inlined
 def step_any(
     rules, plan, drawable, block, word, forced, act, seat, hands,
     left_end, right_end, left_fits, right_fits, table, by, passed, drawn, bazaar, low, high, drew,
@@ -330,7 +332,7 @@ def step_any(
     )  # fmt: skip
 
 
-@part
+@inner_part
 def sweep_any(rules, plan, drawable, k0, k1, block, live):
     """Take a turn of one block where seats may draw; return the rounds still going on."""
     turn = load(block + TURN)
@@ -394,7 +396,7 @@ def sweep_any(rules, plan, drawable, k0, k1, block, live):
     return act
 
 
-@inlined
+@inner_inlined
 def select_word(w, i):
     """Return one of four words."""
     low = w[0] if i == 0 else w[1]
@@ -402,18 +404,17 @@ def select_word(w, i):
     return low if i < 2 else high
 
 
-@inlined
-def sweep(rules, plan, turned, drawable, k0, k1, block, number):
-    """Take four events of a block; return (which rounds have ended, their places)."""
-    lead = load(block + LEAD)
-    live = lead != 0
-    places = lane_numbers() + number * BLOCK_WORDS
-    if not some(live):
-        return live, places
-    if turned:
-        on = sweep_turned(rules, plan, k0, k1, block, live)
-        store(block + LEAD, select(live, ALL, 0))
-    else:
-        on = sweep_any(rules, plan, drawable, k0, k1, block, live)
-        store(block + LEAD, select(live, ALL, 0))
-    return live & ~on, places
+@inner_part
+def sweep_all(rules, plan, turned, drawable, k0, k1, lanes, blocks, todo, n):
+    """Take four events everywhere; list the places whose rounds ended, return how many there are."""
+    for number in range(blocks):
+        block = lanes + number * BLOCK_BYTES
+        live = load(block + LEAD) != 0
+        if some(live):
+            if turned:
+                on = sweep_turned(rules, plan, k0, k1, block, live)
+            else:
+                on = sweep_any(rules, plan, drawable, k0, k1, block, live)
+            store(block + LEAD, select(live, ALL, 0))
+            n += pack(todo + 4 * n, live & ~on, lane_numbers() + number * BLOCK_WORDS)
+    return n
