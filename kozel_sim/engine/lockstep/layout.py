@@ -72,9 +72,10 @@ FIRST = _row()
 """Whether the first-lead rule is to be used."""
 ACCOUNT = _row(4)
 MEMORY = _row(4)
-OPENED = _row(4)
-POT = _row()
 """By side."""
+OPENED = _row()
+"""A mask over sides."""
+POT = _row()
 OFFICIAL = _row()
 """Whether anything was entered yet."""
 FISH_ROUNDS = _row()
@@ -94,7 +95,7 @@ ROWS = _rows + 1 - _rows % 2
 BLOCK_BYTES = ROWS * VECTOR_BYTES
 BLOCK_WORDS = ROWS * LANES
 
-MOST_BLOCKS = 48
+MOST_BLOCKS = 32
 """Blocks in flight: their rows in use stay in the nearest caches."""
 MOST_PLAYERS = 256
 """A player is kept in a byte."""

@@ -37,8 +37,10 @@ from kozel_sim.engine.lockstep.vector import (
 from kozel_sim.engine.match import LEADS, N_NO_DOUBLE, NO_REDEAL
 from kozel_sim.rng import BAZAAR as BAZAAR_ORDER
 from kozel_sim.rng import DEAL, SHED
+from kozel_sim.rules import code
 from kozel_sim.tiles import ALL, DOUBLES, HAS
 
+ONCE = code("lead_repeat", "first_round_only")
 HAS_TILES = np.array((*HAS, 0), dtype=np.int64)
 
 
@@ -51,13 +53,14 @@ def below(word, n):
 @inner_inlined
 def nth_of_few(mask, n):
     """Return the n-th lowest tiles of masks, for small n."""
-    i = 0
-    while True:
-        more = n > i
-        if not some(more):
-            return mask & (0 - mask)
-        mask = select(more, mask & (mask - 1), mask)
+    # How often could not be predicted: the usual number without asking.
+    mask = select(n > 0, mask & (mask - 1), mask)
+    mask = select(n > 1, mask & (mask - 1), mask)
+    i = 2
+    while some(n > i):
+        mask = select(n > i, mask & (mask - 1), mask)
         i += 1
+    return mask & (0 - mask)
 
 
 @inner_inlined
@@ -204,17 +207,21 @@ def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
         if rules.players > 3:
             d = to_five(rules.hand_size, 3, d, round_, attempt, k0, k1, k2, k3)
         bazaar = (a | b | c | d) ^ ALL
-    again = which & (round_ != round_)
+    again = which & ~which
     if rules.redeal != NO_REDEAL:
         again = which & (is_redealt(a) | is_redealt(b) | is_redealt(c) | is_redealt(d))
         if some(again):
             scatter(lanes + ATTEMPT, places, again, attempt + 1)
             scatter(lanes + LEAD, places, again, 0)
             which = which & ~again
-
+    retried = which & (attempt != 0)
+    if some(retried):
+        scatter(lanes + ATTEMPT, places, retried, 0)
     leader = gather(lanes + LEADER, places, which)
     lead = splat(ALL)
-    opening = which & (gather(lanes + FIRST, places, which) != 0)
+    opening = which & (round_ == 0)
+    if rules.lead_repeat != ONCE:
+        opening |= which & (gather(lanes + FIRST, places, which) != 0)
     if some(opening):
         order = rules.lead_order * N_NO_DOUBLE + rules.lead_no_double
         seat, tile = first_leads(order, opening, a, b, c, d)

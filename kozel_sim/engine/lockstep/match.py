@@ -57,6 +57,7 @@ from kozel_sim.engine.lockstep.vector import (
     store_word,
 )
 from kozel_sim.engine.match import AFTER_UNRECORDED, UNTIL_RECORD
+from kozel_sim.engine.settle import ALL_OWN
 
 
 @inner_part
@@ -75,14 +76,14 @@ def start_match(open_at, sides, matches, number, lane):
         row = VECTOR_BYTES * seat
         store_word(lane + ACCOUNT + row, 0)
         store_word(lane + MEMORY + row, 0)
-        store_word(lane + OPENED + row, np.int64(open_at == 0 and seat < sides))
         store_word(lane + PASSES + row, 0)
         store_word(lane + DRAWS + row, 0)
     store_word(lane + LINE_UP, line_up)
+    store_word(lane + OPENED, (1 << sides) - 1 if open_at == 0 else 0)
     store_word(lane + ROUND, 0)
     store_word(lane + ATTEMPT, 0)
     store_word(lane + LEADER, 0)
-    store_word(lane + FIRST, 1)
+    store_word(lane + FIRST, 0)
     store_word(lane + POT, 0)
     store_word(lane + OFFICIAL, 0)
     store_word(lane + FISH_ROUNDS, 0)
@@ -158,23 +159,26 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     fish = which & (gather(lanes + HAND, places + slot * LANES, which) != 0)
     fetch(lanes, ACCOUNT, sides, places, which, bench)
     fetch(lanes, MEMORY, sides, places, which, bench)
-    fetch(lanes, OPENED, sides, places, which, bench)
-    fetch(lanes, POT, 1, places, which, bench)
+    fetch(lanes, OPENED, 1, places, which, bench)
+    if rules.fish_scoring != ALL_OWN:
+        fetch(lanes, POT, 1, places, which, bench)
+    else:
+        store(bench + POT, 0)
     pot = load(bench + POT)
     entered, tied = settle(rules, bench, fish, by)
     result(rules, bench)
     bring_back(lanes, ACCOUNT, sides, places, which, bench)
     bring_back(lanes, MEMORY, sides, places, which, bench)
-    bring_back(lanes, OPENED, sides, places, which, bench)
-    bring_back(lanes, POT, 1, places, which, bench)
-    first = which & ~which
+    bring_back(lanes, OPENED, 1, places, which, bench)
+    if rules.fish_scoring != ALL_OWN:
+        bring_back(lanes, POT, 1, places, which, bench)
     if rules.lead_repeat == UNTIL_RECORD:
         official = gather(lanes + OFFICIAL, places, which) | entered
         scatter(lanes + OFFICIAL, places, which, official)
-        first = official == 0
+        scatter(lanes + FIRST, places, which, select(official == 0, 1, 0))
     if rules.lead_repeat == AFTER_UNRECORDED:
         first = (entered == 0) & ~(tied & (load(bench + POT) > pot))
-    scatter(lanes + FIRST, places, which, select(first, 1, 0))
+        scatter(lanes + FIRST, places, which, select(first, 1, 0))
     scatter(lanes + LEADER, places, which, by)
     if some(fish):
         fishes = gather(lanes + FISH_ROUNDS, places, fish)
@@ -184,7 +188,6 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
         count_events(rules.players, DREW, DRAWS, turned, leader, lanes, places, which)
     rounds = gather(lanes + ROUND, places, which) + 1
     scatter(lanes + ROUND, places, which, rounds)
-    scatter(lanes + ATTEMPT, places, which, 0)
     ended = (load(bench + GOATS) | load(bench + WINNERS)) != 0
     over = which & (ended | (rounds >= rules.max_rounds))
     if some(over):

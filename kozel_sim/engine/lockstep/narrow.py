@@ -60,6 +60,7 @@ from kozel_sim.features import FEW, NEAR
 from kozel_sim.tiles import ALL, DOUBLES, HAS, LOW, PIPS
 
 FENCED = TRIGGERS["fenced"]
+LONGEST_SUIT = 1 << LONGEST | 1 << MATCH | 1 << COVER
 NONE = 7
 WORST = -(2**31)
 fitting = look_up((*HAS, 0))
@@ -73,7 +74,8 @@ Position = namedtuple(
 the next to act; several are the lanes that have a choice."""
 Suits = namedtuple("Suits", "n_values longest suit top ones")
 """How many values are held, the size and the value of the longest suit, the values that most tiles
-carry, and those that one carries."""
+carry, and those that one carries. A score counts what a move takes from them: the rest is the same
+for all moves."""
 Lacks = namedtuple("Lacks", "follower told partner fewest")
 """Masks over the values that a seat is known to lack."""
 Weights = namedtuple(
@@ -164,6 +166,7 @@ def holds(players, sides, target, plan, stage, block, page, p, suits, legal, sea
         held |= (trigger == RIVAL_LOW) & (fewest_rival(p, players, pairs)[0] <= FEW)
     if kinds >> OWN_NEAR & 7:
         own = seat & 1 if pairs else seat
+        closed = (load(block + OPENED) >> own & 1) == 0
         near = target - in_block(block, ACCOUNT, own) <= NEAR
         held |= (trigger == OWN_NEAR) & near
         near = own != own
@@ -171,7 +174,7 @@ def holds(players, sides, target, plan, stage, block, page, p, suits, legal, sea
             left = target - load(block + ACCOUNT + VECTOR_BYTES * side)
             near |= (own != side) & (left <= NEAR)
         held |= (trigger == RIVAL_NEAR) & near
-        held |= (trigger == FENCED) & (in_block(block, OPENED, own) == 0)
+        held |= (trigger == FENCED) & closed
     return held
 
 
@@ -187,7 +190,7 @@ def read(plan, page, column):
 @inner_inlined
 def weight(plan, page, used, feature):
     """Return a feature's weights, by lane."""
-    if used >> feature & 1:
+    if plan.alike or used >> feature & 1:
         return read(plan, page, 1 + feature)
     return splat(0)
 
@@ -234,11 +237,12 @@ def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left,
     total += select(single, w.block, 0)
     if used & SUITS:
         values = splat(1) << covered | splat(1) << end
-        total += w.range * (suits.n_values - bits(suits.ones & values))
-        shorter = (suits.top & ~values) == 0
-        total += w.longest * select(shorter, suits.longest - 1, suits.longest)
-        total += select(end == suits.suit, w.match, 0) + select(kept == suits.suit, w.match, 0)
-        total += select((covered == suits.suit) & ~p.led, w.cover, 0)
+        total -= w.range * bits(suits.ones & values)
+        if used & LONGEST_SUIT:
+            shorter = (suits.top & ~values) == 0
+            total -= select(shorter, w.longest, 0)
+            total += select(end == suits.suit, w.match, 0) + select(kept == suits.suit, w.match, 0)
+            total += select((covered == suits.suit) & ~p.led, w.cover, 0)
     if used >> UNSEEN & 1:
         total += w.unseen * bits(p.unseen & fits)
     if used & VOIDS:

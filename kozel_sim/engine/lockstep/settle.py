@@ -201,6 +201,7 @@ def enter(rules, bench, side, which, amount):
 def write_books(rules, bench, which, payer, fish):
     """Enter the amounts and the pot, then see to the memories; return masks of entries."""
     entered = splat(0)
+    open_sides = load(bench + OPENED)
     pot = load(bench + POT)
     pot_helps = rules.eggs_help_open or rules.fish_tie == CARRY
     for side in range(rules.sides):
@@ -209,7 +210,7 @@ def write_books(rules, bench, which, payer, fish):
         if pot_helps:
             x += select(pays, pot, 0)
             pot = select(pays, 0, pot)
-        was_open = get(bench, OPENED, side) != 0
+        was_open = (open_sides >> side & 1) != 0
         memory = get(bench, MEMORY, side)
         test = x + memory if rules.open_test == CUMULATIVE else x
         opens = which & ~was_open & (x > 0) & (test >= rules.open_at)
@@ -219,7 +220,7 @@ def write_books(rules, bench, which, payer, fish):
             x += select(pays, pot, 0)
             pot = select(pays, 0, pot)
         put(bench, WRITTEN, side, x)
-        change(bench, OPENED, side, opens, splat(1))
+        open_sides |= select(opens, 1 << side, 0)
         enters = opens | (opened & (x != 0))
         enter(rules, bench, side, enters, select(opens, x + memory, x))
         entered |= select(enters, 1 << side, 0)
@@ -228,6 +229,7 @@ def write_books(rules, bench, which, payer, fish):
             kept = select(fish, select(x > memory, x, memory), kept)
         kept = select(opens, 0, select(was_open, memory, kept))
         change(bench, MEMORY, side, which, kept)
+    store(bench + OPENED, open_sides)
     store(bench + POT, pot)
     for side in range(rules.sides):
         if rules.memory_reset == NOTHING_WRITTEN:
@@ -287,7 +289,8 @@ def result(rules, bench):
         for side in range(rules.sides):
             change(bench, ACCOUNT, side, resets, splat(0))
             change(bench, MEMORY, side, resets, splat(0))
-            change(bench, OPENED, side, resets, splat(1 if rules.open_at == 0 else 0))
+        all_sides = (1 << rules.sides) - 1 if rules.open_at == 0 else 0
+        store(bench + OPENED, select(resets, all_sides, load(bench + OPENED)))
         reached = select(resets, 0, reached)
         others = select(resets, 0, others)
     store(bench + GOATS, others)
