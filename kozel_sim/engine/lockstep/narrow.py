@@ -68,10 +68,10 @@ low_of = look_up(LOW)
 pips_of = look_up(PIPS)
 
 Position = namedtuple(
-    "Position", "hand left_end right_end table unseen led counts voids tells several"
+    "Position", "hand left_end right_end table unseen led leads counts voids tells"
 )
 """What the moves are measured against. counts, voids, tells: a byte for each seat, mine first, then
-the next to act; several are the lanes that have a choice."""
+the next to act. led are the lanes whose table is empty, leads tells whether there are any."""
 Suits = namedtuple("Suits", "n_values longest suit top ones")
 """How many values are held, the size and the value of the longest suit, the values that most tiles
 carry, and those that one carries. A score counts what a move takes from them: the rest is the same
@@ -93,7 +93,7 @@ def around(packed, seat, players):
 
 
 @inner_part
-def count_suits(hand):
+def count_suits(hand, with_longest):
     """Count the tiles of each value."""
     held = ones = top = suit = longest = splat(0)
     for value in range(7):
@@ -101,7 +101,7 @@ def count_suits(hand):
         held |= select(count > 0, 1 << value, 0)
         ones |= select(count == 1, 1 << value, 0)
         longest = select(count > longest, count, longest)
-    for value in range(7):
+    for value in range(7 * with_longest):
         most = bits(hand & HAS_TILES[value]) == longest
         top |= select(most, 1 << value, 0)
         suit = select(most, value, suit)
@@ -226,9 +226,13 @@ def ends_in(values, end, kept):
 @inner_inlined
 def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left, bit, tile, alone):
     """Return the weighted features of a move, in thousandths."""
-    low = low_of(tile)
-    covered = select(p.led, low, select(on_left, p.left_end, p.right_end))
-    kept = select(p.led, low, select(on_left, p.right_end, p.left_end))
+    covered = select(on_left, p.left_end, p.right_end)
+    kept = select(on_left, p.right_end, p.left_end)
+    if p.leads:
+        # As good as laid on its own low half, which stays an end.
+        low = low_of(tile)
+        covered = select(p.led, low, covered)
+        kept = select(p.led, low, kept)
     end = pips_of(tile) - covered
     rest = p.hand ^ bit
     fits = fitting(end) | fitting(kept)
@@ -320,11 +324,11 @@ def narrow(
     unseen = ALL & ~(table | hand)
     led = left_end == NONE
     p = Position(
-        hand, left_end, right_end, table, unseen, led, counts, voids, tells, several
+        hand, left_end, right_end, table, unseen, led, some(led & several), counts, voids, tells
     )
     suits = Suits(splat(0), splat(0), splat(0), splat(0), splat(0))
     if plan.needs & SUITS:
-        n_values, longest, suit, top, ones = count_suits(hand)
+        n_values, longest, suit, top, ones = count_suits(hand, plan.needs & LONGEST_SUIT != 0)
         suits = Suits(n_values, longest, suit, top, ones)
     fewest = splat(0)
     told = of_fewest = splat(0)
