@@ -127,7 +127,7 @@ def is_redealt(hand):
 
 
 @inner_part
-def to_five(rules_hand_size, seat, hand, round_, attempt, k0, k1, k2, k3):
+def to_five(seat, hand, round_, attempt, k0, k1, k2, k3):
     """Return the hand without the tiles that five-tile hands shed."""
     w = threefry(round_, attempt, seat, SHED, k0, k1, k2, k3)
     hand ^= nth_of_few(hand, below(w[0], 7))
@@ -187,25 +187,25 @@ def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     attempt = gather(lanes + ATTEMPT, places, which)
     k2 = gather(lanes + DEAL_LOW, places, which)
     k3 = gather(lanes + DEAL_HIGH, places, which)
-    first = halve(splat(ALL), 14, 0, round_, attempt, k0, k1, k2, k3, which)
+    first = halve(splat(ALL), np.int64(14), np.int64(0), round_, attempt, k0, k1, k2, k3, which)
     bazaar = first ^ ALL
-    a = halve(first, 7, 1, round_, attempt, k0, k1, k2, k3, which)
+    a = halve(first, np.int64(7), np.int64(1), round_, attempt, k0, k1, k2, k3, which)
     b = first ^ a
     c = splat(0)
     d = splat(0)
     if rules.players > 2:
-        c = halve(bazaar, 7, 2, round_, attempt, k0, k1, k2, k3, which)
+        c = halve(bazaar, np.int64(7), np.int64(2), round_, attempt, k0, k1, k2, k3, which)
         bazaar ^= c
     if rules.players > 3:
         d = bazaar
         bazaar = splat(0)
     if rules.hand_size < 7:
-        a = to_five(rules.hand_size, 0, a, round_, attempt, k0, k1, k2, k3)
-        b = to_five(rules.hand_size, 1, b, round_, attempt, k0, k1, k2, k3)
+        a = to_five(np.int64(0), a, round_, attempt, k0, k1, k2, k3)
+        b = to_five(np.int64(1), b, round_, attempt, k0, k1, k2, k3)
         if rules.players > 2:
-            c = to_five(rules.hand_size, 2, c, round_, attempt, k0, k1, k2, k3)
+            c = to_five(np.int64(2), c, round_, attempt, k0, k1, k2, k3)
         if rules.players > 3:
-            d = to_five(rules.hand_size, 3, d, round_, attempt, k0, k1, k2, k3)
+            d = to_five(np.int64(3), d, round_, attempt, k0, k1, k2, k3)
         bazaar = (a | b | c | d) ^ ALL
     again = which & ~which
     if rules.redeal != NO_REDEAL:

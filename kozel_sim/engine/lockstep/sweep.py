@@ -209,22 +209,16 @@ def sweep_turned(rules, plan, k0, k1, block, live):
     act = live
     left_fits = fitting(left_end)
     right_fits = fitting(right_end)
-    act, a, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
-        rules, plan, block, 0, w[0], bazaar, players, seat, load(block + LEAD),
-        act, a, (b, c, d), left_end, right_end, left_fits, right_fits, table, by, passed,
-    )  # fmt: skip
-    act, b, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
-        rules, plan, block, 1, w[1], bazaar, players >> 8, seat + 1 & 3, splat(ALL),
-        act, b, (c, d, a), left_end, right_end, left_fits, right_fits, table, by, passed,
-    )  # fmt: skip
-    act, c, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
-        rules, plan, block, 2, w[2], bazaar, players >> 16, seat + 2 & 3, splat(ALL),
-        act, c, (d, a, b), left_end, right_end, left_fits, right_fits, table, by, passed,
-    )  # fmt: skip
-    act, d, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
-        rules, plan, block, 3, w[3], bazaar, players >> 24, seat + 3 & 3, splat(ALL),
-        act, d, (a, b, c), left_end, right_end, left_fits, right_fits, table, by, passed,
-    )  # fmt: skip
+    forced = load(block + LEAD)
+    # A loop: four copies of the decision would not fit the cache of instructions.
+    for slot in range(4):
+        act, a, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
+            rules, plan, block, slot, w[0], bazaar, players >> 8 * slot, seat + slot & 3, forced,
+            act, a, (b, c, d), left_end, right_end, left_fits, right_fits, table, by, passed,
+        )  # fmt: skip
+        a, b, c, d = b, c, d, a
+        w = (w[1], w[2], w[3], w[0])
+        forced = splat(ALL)
     store(block + HAND, a)
     store(block + HAND + VECTOR_BYTES, b)
     store(block + HAND + 2 * VECTOR_BYTES, c)
