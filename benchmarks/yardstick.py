@@ -194,8 +194,7 @@ def measure(work: Work, matches: int, repeats: int) -> dict[str, Any]:
         "target": target,
         "rounds_per_match": (c.mean, run.mean),
         "gap": gap,
-        "agree": (run.hash == c.hash if run.hash else abs(gap) <= LARGEST_GAP)
-        or "history" in name,
+        "agree": (run.hash == c.hash if run.hash else abs(gap) <= LARGEST_GAP) or "history" in name,
     }
 
 

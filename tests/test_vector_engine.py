@@ -10,6 +10,7 @@ import pytest
 from conftest import BLOCKER, PRESET_TABLES, RANDOM, alone, ladder
 
 from kozel_sim import simulate
+from kozel_sim._jit import kernel
 from kozel_sim.decision import Function, Ladder, Policy
 from kozel_sim.engine.lockstep.play import lockstep_pays
 from kozel_sim.engine.lockstep.vector import (
@@ -30,7 +31,6 @@ from kozel_sim.engine.lockstep.vector import (
     store,
     threefry,
 )
-from kozel_sim._jit import kernel
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.playing import play
@@ -46,9 +46,7 @@ OTHERS = [t for t in PRESET_TABLES if t not in TABLES]
 WEIGHTS = ladder(
     "weights", ("always", {"pips": 1000, "double": 3000, "range": 2000, "block": 500, "lock": 1500})
 )
-HISTORY = ladder(
-    "history", ("always", {name: 700 + 13 * i for i, name in enumerate(FEATURES)})
-)
+HISTORY = ladder("history", ("always", {name: 700 + 13 * i for i, name in enumerate(FEATURES)}))
 HATES = ladder("hates", ("always", {name: -700 + 13 * i for i, name in enumerate(FEATURES)}))
 TIPS = [get_policy(name) for name in (*FIELD, "tell_reader", "pair_allround", "few_answers")]
 EACH_FEATURE = [ladder(name, ("always", {name: 1000})) for name in FEATURES]
@@ -70,7 +68,17 @@ def random_ladder(chance: np.random.Generator, name: str) -> Policy:
 
 
 LADDERS = [random_ladder(np.random.default_rng(i), f"ladder {i}") for i in range(24)]
-EVERYBODY = [RANDOM, BLOCKER, WEIGHTS, HISTORY, HATES, *TIPS, *EACH_FEATURE, *EACH_TRIGGER, *LADDERS]
+EVERYBODY = [
+    RANDOM,
+    BLOCKER,
+    WEIGHTS,
+    HISTORY,
+    HATES,
+    *TIPS,
+    *EACH_FEATURE,
+    *EACH_TRIGGER,
+    *LADDERS,
+]
 
 
 def played(rules: RuleSet, policies: list[Policy], n: int, engine: str, seed: int = 5, first=0):
@@ -245,7 +253,8 @@ def test_frames_are_equal():
         simulate("dominoes3d-pair", FIELD[:4], 500, seed=4, engine=engine).frame
         for engine in ("auto", "vector", "scalar")
     ]
-    assert frames[0].equals(frames[1]) and frames[0].equals(frames[2])
+    assert frames[0].equals(frames[1])
+    assert frames[0].equals(frames[2])
 
 
 def test_records_are_not_for_the_vector_engine():
@@ -304,7 +313,10 @@ def test_vector_type_does_what_numpy_does():
     returned = use_all(x.ctypes.data, found.ctypes.data, listed.ctypes.data)
     y = x >> 3
     odd = x & 1 == 1
-    words = [threefry4x32((int(a), 3, int(b), 1), (int(a), 2, int(b), 7))[2] for a, b in zip(x, y)]
+    words = [
+        threefry4x32((int(a), 3, int(b), 1), (int(a), 2, int(b), 7))[2]
+        for a, b in zip(x, y, strict=True)
+    ]
     index = [int(value).bit_length() - 1 & 0xFFFFFFFF for value in y]
     table = np.concatenate([x, y])
     with np.errstate(over="ignore"):
@@ -366,5 +378,3 @@ def test_default_is_the_scalar_engine_where_vectors_are_narrow(monkeypatch):
     assert not lockstep_pays()
     assert Table(RuleSet.preset("room-fish-all"), [RANDOM])._lockstep is None
     assert Table(RuleSet.preset("room-fish-all"), [RANDOM], "vector")._lockstep is not None
-
-

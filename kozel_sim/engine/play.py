@@ -54,6 +54,7 @@ class Table:
     def __init__(self, rules: RuleSet, policies: Sequence[Policy], engine: str = "auto") -> None:
         announce_compiling()
         self.policies = list(policies)
+        self._n_seats = rules.players
         self._rules = rules.encode()
         self._players = encode_players(policies)
         self._watched = looks_at_history(policies)
@@ -78,7 +79,8 @@ class Table:
         """
         if self._lockstep is None or log is not None:
             return self._play_scalar(matches, seed, log)
-        able = self._carried[matches["players"][:, : self._rules.players]].all(axis=1)
+        players: np.ndarray = matches["players"][:, : self._n_seats]
+        able = self._carried[players].all(axis=1)
         if able.all():
             self._lockstep.play(matches, seed)
             return 0

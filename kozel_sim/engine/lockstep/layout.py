@@ -11,11 +11,9 @@ bench    one block more, onto which finished matches are gathered from anywhere 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from kozel_sim.engine.features import MULTIPLE, QUICK, REST
+from kozel_sim.engine.features import MULTIPLE, REST
 from kozel_sim.engine.layout import PLAYER, STAGE_WIDTH, TILE_SCORES, TRIGGER, USED, WEIGHTS
 from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES
 from kozel_sim.features import FEATURES
@@ -137,6 +135,7 @@ def fits_in_words(stages: np.ndarray) -> bool:
 def make_plan(players: np.ndarray, watched: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return a PLAN, and the book it points to, of PLAYER records that are one ladder each."""
     assert players.dtype == PLAYER
+    assert 1 + len(FEATURES) <= BOOK_TILES
     assert STAGE_WIDTH - TILE_SCORES - 1 + BOOK_TILES <= BOOK_WIDTH
     ends = players["end_stage"][:, 0]
     depth = int(ends.max(initial=0))
@@ -163,6 +162,3 @@ def make_plan(players: np.ndarray, watched: bool) -> tuple[np.ndarray, np.ndarra
     plan["book"] = book.ctypes.data
     plan["stage_bytes"] = 4 * BOOK_WIDTH * len(players)
     return plans, space
-
-
-assert 1 + len(FEATURES) <= BOOK_TILES and QUICK < 1 << len(FEATURES)

@@ -258,9 +258,7 @@ def deal_all(rules, turned, drawable, k0, k1, lanes, todo, n):
     waiting = 0
     for i in range(0, n, LANES):
         places = load(todo + 4 * i)
-        again = deal_sixteen(
-            rules, turned, drawable, k0, k1, lanes, places, first_lanes(n - i)
-        )
+        again = deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, first_lanes(n - i))
         if some(again):
             waiting += pack(todo + 4 * waiting, again, places)
     return waiting

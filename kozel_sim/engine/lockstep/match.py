@@ -228,7 +228,7 @@ def settle_all(rules, turned, drawable, matches, lanes, todo, first, n, bench, f
 
 @kernel
 def play_lockstep(rules, plans, seed, matches, lanes, blocks, todo):
-    """Play each match where it stands. lanes: blocks and a bench; todo: a list and 16 words more."""
+    """Play each match where it stands; lanes: blocks and a bench, todo: room for two lists."""
     plan = plans[0]
     bench = lanes + blocks * BLOCK_BYTES
     finished = todo + 4 * (blocks * LANES + LANES)

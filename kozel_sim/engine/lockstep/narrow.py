@@ -37,7 +37,7 @@ from kozel_sim.engine.features import (
     UNSEEN,
     VOIDS,
 )
-from kozel_sim.engine.features import TRIGGER_INDEX as TRIGGERS
+from kozel_sim.engine.layout import TRIGGER_INDEX
 from kozel_sim.engine.lockstep.layout import ACCOUNT, BOOK_TILES, BOOK_WIDTH, OPENED
 from kozel_sim.engine.lockstep.luck import HAS_TILES
 from kozel_sim.engine.lockstep.vector import (
@@ -59,7 +59,7 @@ from kozel_sim.engine.lockstep.vector import (
 from kozel_sim.features import FEW, NEAR
 from kozel_sim.tiles import ALL, DOUBLES, HAS, LOW, PIPS
 
-FENCED = TRIGGERS["fenced"]
+FENCED = TRIGGER_INDEX["fenced"]
 LONGEST_SUIT = 1 << LONGEST | 1 << MATCH | 1 << COVER
 NONE = 7
 WORST = -(2**31)

@@ -27,9 +27,7 @@ def lockstep_pays() -> bool:
     return has_feature("avx2")
 
 
-def why_not(
-    rules: RuleSet, policies: Sequence[Policy], players: np.ndarray
-) -> list[str | None]:
+def why_not(rules: RuleSet, policies: Sequence[Policy], players: np.ndarray) -> list[str | None]:
     """Return by policy why the vector engine cannot play it, None where it can."""
     reason = None
     if rules.spinner or rules.close_doubles or rules.multi_double != "none":
@@ -57,9 +55,7 @@ class Lockstep:
     It plays matches between the players that are carried; the others only keep their numbers.
     """
 
-    def __init__(
-        self, rules: Any, players: np.ndarray, carried: np.ndarray, watched: bool
-    ) -> None:
+    def __init__(self, rules: Any, players: np.ndarray, carried: np.ndarray, watched: bool) -> None:
         self._rules = rules
         players = np.where(carried, players, np.zeros(1, players.dtype))
         self._plan, self._book = make_plan(players, watched)

@@ -144,9 +144,7 @@ def write_tied_lowest(sides, bench, which, least):
 
 
 @inner_part
-def write_fish(
-    scoring, tie, credit, all_hands, sides, bench, total, fish, payer
-):
+def write_fish(scoring, tie, credit, all_hands, sides, bench, total, fish, payer):
     """Write fish over what an exit would write; return (who pays the pot, which are tied)."""
     tied = fish & ~fish
     if scoring == ALL_OWN or scoring == MAX_TAKES_ALL:

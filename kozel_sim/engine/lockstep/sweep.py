@@ -183,7 +183,14 @@ def sweep_turned(rules, plan, k0, k1, block, live):
     turn = load(block + TURN)
     fresh = turn == 0
     w = threefry(
-        load(block + ROUND), 0, turn, CHOICE, k0, k1, load(block + DEAL_LOW), load(block + DEAL_HIGH)
+        load(block + ROUND),
+        0,
+        turn,
+        CHOICE,
+        k0,
+        k1,
+        load(block + DEAL_LOW),
+        load(block + DEAL_HIGH),
     )
     store(block + TURN, turn + 1)
     left_end = select(fresh, NONE, load(block + LEFT_END))
@@ -264,9 +271,7 @@ def step_any(
     shift = seat << 3
     if plan.depth:
         several = act & (n > 1)
-        counts = around(
-            bits(a) | bits(b) << 8 | bits(c) << 16 | bits(d) << 24, seat, rules.players
-        )
+        counts = around(bits(a) | bits(b) << 8 | bits(c) << 16 | bits(d) << 24, seat, rules.players)
         voids = splat(0)
         tells = splat(0)
         if plan.watched:
@@ -332,7 +337,14 @@ def sweep_any(rules, plan, drawable, k0, k1, block, live):
     turn = load(block + TURN)
     fresh = turn == 0
     w = threefry(
-        load(block + ROUND), 0, turn, CHOICE, k0, k1, load(block + DEAL_LOW), load(block + DEAL_HIGH)
+        load(block + ROUND),
+        0,
+        turn,
+        CHOICE,
+        k0,
+        k1,
+        load(block + DEAL_LOW),
+        load(block + DEAL_HIGH),
     )
     store(block + TURN, turn + 1)
     left_end = select(fresh, NONE, load(block + LEFT_END))
@@ -400,7 +412,7 @@ def select_word(w, i):
 
 @inner_part
 def sweep_all(rules, plan, turned, drawable, k0, k1, lanes, blocks, todo, n):
-    """Take four events everywhere; list the places whose rounds ended, return how many there are."""
+    """Take four events everywhere; list the places whose rounds ended, return how many."""
     for number in range(blocks):
         block = lanes + number * BLOCK_BYTES
         live = load(block + LEAD) != 0

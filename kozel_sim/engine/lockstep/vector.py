@@ -279,9 +279,7 @@ def _places(builder, address, index):
 
 def _call(builder, name, result, args):
     kinds = [arg.type for arg in args]
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(result, kinds), name
-    )
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, kinds), name)
     return builder.call(function, args)
 
 
