@@ -58,7 +58,7 @@ SHOWN = _row()
 """A byte for each slot: the value that its last move left showing, 8 if there was one, 16 times its
 arm."""
 LINE_UP = _row()
-"""The player of each seat, a byte for each."""
+"""The first part of each seat's player, a byte for each."""
 # Luck
 ROUND = _row()
 ATTEMPT = _row()
@@ -95,19 +95,23 @@ BLOCK_WORDS = ROWS * LANES
 
 MOST_BLOCKS = 32
 """Blocks in flight: their rows in use stay in the nearest caches."""
-MOST_PLAYERS = 256
-"""A player is kept in a byte."""
+MOST_PARTS = 256
+"""A part of a player is kept in a byte."""
 MOST_IN_BAZAAR = 16
 """A rank is kept in four bits."""
 
 BOOK_WIDTH = 64
 BOOK_TILES = 32
-"""In a stage of the book: its trigger, a weight for each feature, then what each tile scores."""
+"""A row of the book: a stage's trigger, a weight for each feature, then what each tile scores."""
 NEVER = -1
+ALWAYS_BELOW = 2**32
 PLAN = np.dtype(
     [
         ("depth", "i8"),
         ("alike", "i8"),
+        ("mixes", "i8"),
+        ("first_part", "i8", (MOST_PARTS,)),
+        ("limits", "i8"),
         ("watched", "i8"),
         ("needs", "i8"),
         ("used", "i8", (32,)),
@@ -117,9 +121,12 @@ PLAN = np.dtype(
     ],
     align=True,
 )
-"""All players as one: how many stages the longest ladder has, whether all have the same, whether
-anybody looks at the history, which features are used at all and by stage, which triggers by stage,
-and the address of the book: by stage and player the rows of their weights."""
+"""All players as one; a player is one ladder, or the parts of a mixture, which follow one another.
+
+How many stages the longest ladder has, whether all are the same, how many parts a player has but
+the first, by player his first part, where the words that pick each part end (as signed words, at
+this address), whether anybody looks at the history, which features are used at all and by stage,
+which triggers by stage, and the address of the book: by stage and part a row of weights."""
 
 
 def fits_in_words(stages: np.ndarray) -> bool:
@@ -133,32 +140,42 @@ def fits_in_words(stages: np.ndarray) -> bool:
 
 
 def make_plan(players: np.ndarray, watched: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return a PLAN, and the book it points to, of PLAYER records that are one ladder each."""
+    """Return a PLAN, and the memory it points to, of PLAYER records whose parts are ladders."""
     assert players.dtype == PLAYER
     assert 1 + len(FEATURES) <= BOOK_TILES
     assert STAGE_WIDTH - TILE_SCORES - 1 + BOOK_TILES <= BOOK_WIDTH
-    ends = players["end_stage"][:, 0]
-    depth = int(ends.max(initial=0))
-    space = np.zeros(max(depth, 1) * len(players) * BOOK_WIDTH + LANES, np.int32)
-    start = -space.ctypes.data % VECTOR_BYTES // 4
-    book = space[start : start + space.size - LANES].reshape(-1, len(players), BOOK_WIDTH)
-    book[..., 0] = NEVER
     plans = np.zeros(1, PLAN)
     plan = plans[0]
-    for stage in range(depth):
-        rows = players["stages"][:, stage]
-        there = ends > stage
-        book[stage, there, 0] = rows[there, TRIGGER]
-        book[stage, there, 1 : 1 + len(FEATURES)] = rows[there, WEIGHTS:TILE_SCORES]
-        book[stage, there, BOOK_TILES : BOOK_TILES + 28] = rows[there, TILE_SCORES + 1 :]
-        used = int(np.bitwise_or.reduce(rows[there, USED])) & ~(REST | MULTIPLE)
-        plan["used"][stage] = used
-        plan["needs"] |= used
-        plan["triggers"][stage] = sum(1 << int(t) for t in np.unique(rows[there, TRIGGER]))
-    plan["needs"] |= int(np.bitwise_or.reduce(players["needs"][:, 0]))
+    parts: list[tuple[np.ndarray, int, int]] = []
+    for i, player in enumerate(players):
+        plan["first_part"][i] = len(parts)
+        shares = np.diff(player["threshold"].astype(np.int64), prepend=0)
+        chosen = [p for p in range(player["n_parts"]) if shares[p] > 0] or [0]
+        plan["mixes"] = max(plan["mixes"], len(chosen) - 1)
+        for p in chosen:
+            stages = player["stages"][player["first_stage"][p] : player["end_stage"][p]]
+            parts.append((stages, int(player["threshold"][p]) or ALWAYS_BELOW, player["needs"][p]))
+    depth = max(len(stages) for stages, _, _ in parts)
+    pages = depth * len(parts) * BOOK_WIDTH
+    space = np.zeros(pages + len(parts) + LANES, np.int32)
+    start = -space.ctypes.data % VECTOR_BYTES // 4
+    book = space[start : start + pages].reshape(depth, len(parts), BOOK_WIDTH)
+    limits = space[start + pages :][: len(parts)]
+    book[..., 0] = NEVER
+    for i, (stages, threshold, needs) in enumerate(parts):
+        limits[i] = threshold - 1 - 2**31
+        plan["needs"] |= needs
+        for stage, row in enumerate(stages):
+            book[stage, i, 0] = row[TRIGGER]
+            book[stage, i, 1 : 1 + len(FEATURES)] = row[WEIGHTS:TILE_SCORES]
+            book[stage, i, BOOK_TILES : BOOK_TILES + 28] = row[TILE_SCORES + 1 :]
+            plan["used"][stage] |= row[USED] & ~(REST | MULTIPLE)
+            plan["triggers"][stage] |= 1 << row[TRIGGER]
     plan["depth"] = depth
     plan["alike"] = bool((book == book[:, :1]).all())
+    plan["mixes"] *= 1 - plan["alike"]
     plan["watched"] = watched
     plan["book"] = book.ctypes.data
-    plan["stage_bytes"] = 4 * BOOK_WIDTH * len(players)
+    plan["limits"] = limits.ctypes.data
+    plan["stage_bytes"] = 4 * BOOK_WIDTH * len(parts)
     return plans, space

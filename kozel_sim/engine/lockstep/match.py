@@ -61,7 +61,7 @@ from kozel_sim.engine.settle import ALL_OWN
 
 
 @inner_part
-def start_match(open_at, sides, matches, number, lane):
+def start_match(open_at, sides, plan, matches, number, lane):
     """Put a match, or none (-1), into a lane."""
     store_word(lane + MATCH, number)
     if number < 0:
@@ -72,7 +72,7 @@ def start_match(open_at, sides, matches, number, lane):
     store_word(lane + DEAL_HIGH, np.int64(match.deal >> np.uint64(32)))
     line_up = np.int64(0)
     for seat in range(4):
-        line_up |= np.int64(match.players[seat]) << 8 * seat
+        line_up |= plan.first_part[match.players[seat]] << 8 * seat
         row = VECTOR_BYTES * seat
         store_word(lane + ACCOUNT + row, 0)
         store_word(lane + MEMORY + row, 0)
@@ -197,7 +197,9 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
 
 
 @inner_part
-def settle_all(rules, turned, drawable, matches, lanes, todo, first, n, bench, finished, started):
+def settle_all(
+    rules, plan, turned, drawable, matches, lanes, todo, first, n, bench, finished, started
+):
     """Settle the listed places from the first on, replace finished matches.
 
     Return how many places are listed still, how many matches were started, and how many lanes are
@@ -220,7 +222,7 @@ def settle_all(rules, turned, drawable, matches, lanes, todo, first, n, bench, f
                     started += 1
                 else:
                     gone += 1
-                start_match(rules.open_at, rules.sides, matches, number, lane)
+                start_match(rules.open_at, rules.sides, plan, matches, number, lane)
             which &= gather(lanes + MATCH, places, which) >= 0
         kept += pack(todo + 4 * kept, which, places)
     return kept, started, gone
@@ -248,12 +250,23 @@ def play_lockstep(rules, plans, seed, matches, lanes, blocks, todo):
             started += 1
             store_word(todo + 4 * n, lane // 4)
             n += 1
-        start_match(rules.open_at, rules.sides, matches, number, lanes + lane)
+        start_match(rules.open_at, rules.sides, plan, matches, number, lanes + lane)
     flying = n
     while flying:
         waiting = deal_all(rules, turned, drawable, k0, k1, lanes, todo, n)
         listed = sweep_all(rules, plan, turned, drawable, k0, k1, lanes, blocks, todo, waiting)
         n, started, gone = settle_all(
-            rules, turned, drawable, matches, lanes, todo, waiting, listed, bench, finished, started
+            rules,
+            plan,
+            turned,
+            drawable,
+            matches,
+            lanes,
+            todo,
+            waiting,
+            listed,
+            bench,
+            finished,
+            started,
         )
         flying -= gone

@@ -38,7 +38,15 @@ from kozel_sim.engine.features import (
     VOIDS,
 )
 from kozel_sim.engine.layout import TRIGGER_INDEX
-from kozel_sim.engine.lockstep.layout import ACCOUNT, BOOK_TILES, BOOK_WIDTH, OPENED
+from kozel_sim.engine.lockstep.layout import (
+    ACCOUNT,
+    BOOK_TILES,
+    BOOK_WIDTH,
+    DEAL_HIGH,
+    DEAL_LOW,
+    OPENED,
+    ROUND,
+)
 from kozel_sim.engine.lockstep.luck import HAS_TILES
 from kozel_sim.engine.lockstep.vector import (
     LANES,
@@ -55,14 +63,17 @@ from kozel_sim.engine.lockstep.vector import (
     select,
     some,
     splat,
+    threefry,
 )
 from kozel_sim.features import FEW, NEAR
+from kozel_sim.rng import OWN
 from kozel_sim.tiles import ALL, DOUBLES, HAS, LOW, PIPS
 
 FENCED = TRIGGER_INDEX["fenced"]
 LONGEST_SUIT = 1 << LONGEST | 1 << MATCH | 1 << COVER
 NONE = 7
 WORST = -(2**31)
+SIGN = 1 << 31
 fitting = look_up((*HAS, 0))
 low_of = look_up(LOW)
 pips_of = look_up(PIPS)
@@ -140,6 +151,21 @@ def fish_lead(players, pairs, unseen, counts, theirs, rest):
         mine += divide((counts >> 16 & 0xFF) * pips, size)
         theirs = (counts >> 8 & 0xFF) + (counts >> 24)
     return divide(theirs * pips, size) - mine
+
+
+@inner_inlined
+def pick_part(plan, block, first, k0, k1, event):
+    """Return which part of each player decides, by the word that is for mixtures."""
+    words = threefry(
+        load(block + ROUND), event, 0, OWN, k0, k1, load(block + DEAL_LOW), load(block + DEAL_HIGH)
+    )
+    word = words[0] ^ SIGN
+    part = first
+    on = part == part
+    for _ in range(plan.mixes):
+        on &= word > gather(plan.limits, part, on)
+        part = select(on, part + 1, part)
+    return part
 
 
 @inner_inlined
@@ -314,7 +340,7 @@ def narrow_stage(plan, players, pairs, six_closed, used, page, p, suits, lacks, 
 @inner_part
 def narrow(
     players, sides, target, six_closed, plan, block, several, hand, left, right, left_end,
-    right_end, table, counts, voids, tells, player, seat,
+    right_end, table, counts, voids, tells, part, seat,
 ):  # fmt: skip
     """Return the legal moves on each end that survive the ladders, where there are several.
 
@@ -339,7 +365,7 @@ def narrow(
         told = (tells & ~voids) >> 8 & 0x7F
     lacks = Lacks(voids >> 8 & 0x7F, told, voids >> 16 & 0x7F, of_fewest)
     legal = left | right
-    rows = player * BOOK_WIDTH
+    rows = part * BOOK_WIDTH
     for stage in range(plan.depth):
         page = (plan.book + stage * plan.stage_bytes, rows)
         which = bits(left) + bits(right) > 1

@@ -13,7 +13,7 @@ from kozel_sim.engine.lockstep.layout import (
     BLOCK_BYTES,
     MOST_BLOCKS,
     MOST_IN_BAZAAR,
-    MOST_PLAYERS,
+    MOST_PARTS,
     fits_in_words,
     make_plan,
 )
@@ -34,16 +34,14 @@ def why_not(rules: RuleSet, policies: Sequence[Policy], players: np.ndarray) -> 
         reason = f"{rules.name} has moves of several tiles or four arms"
     elif rules.bazaar_size > MOST_IN_BAZAAR and rules.bazaar_draw != "none":
         reason = f"a bazaar of {rules.bazaar_size} tiles is over {MOST_IN_BAZAAR}"
-    elif len(policies) > MOST_PLAYERS:
-        reason = f"{len(policies)} policies are over {MOST_PLAYERS}"
+    elif sum(len(policy.parts) for policy in policies) > MOST_PARTS:
+        reason = f"the policies have more than {MOST_PARTS} parts"
     return [reason or _why_not(*pair) for pair in zip(policies, players, strict=True)]
 
 
 def _why_not(policy: Policy, player: Any) -> str | None:
-    if len(policy.parts) > 1:
-        return f"policy {policy.name} is a mixture"
-    if isinstance(policy.parts[0][1], Function):
-        return f"policy {policy.name} is a function"
+    if any(isinstance(part, Function) for _, part in policy.parts):
+        return f"policy {policy.name} is a function, or mixes one in"
     if not fits_in_words(player["stages"]):
         return f"policy {policy.name} has scores that may pass 32 bits"
     return None

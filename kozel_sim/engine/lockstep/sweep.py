@@ -35,7 +35,7 @@ from kozel_sim.engine.lockstep.layout import (
     VOIDS,
 )
 from kozel_sim.engine.lockstep.luck import below, nth_of_few, nth_of_many
-from kozel_sim.engine.lockstep.narrow import around, narrow
+from kozel_sim.engine.lockstep.narrow import around, narrow, pick_part
 from kozel_sim.engine.lockstep.vector import (
     VECTOR_BYTES,
     bits,
@@ -119,7 +119,7 @@ def remember_play(block, can, shift, on_right, bit, left_end, right_end):
 
 @inner_inlined
 def step_turned(
-    rules, plan, block, slot, word, bazaar, players, seat, forced,
+    rules, plan, k0, k1, block, first_event, slot, word, bazaar, players, seat, forced,
     act, mine, others, left_end, right_end, left_fits, right_fits, table, by, passed,
 ):  # fmt: skip
     """Take one event where four play, nobody draws and slots take turns.
@@ -141,10 +141,13 @@ def step_turned(
         if plan.watched:
             voids = around(load(block + VOIDS), slot, 4)
             tells = around(load(block + TELLS), slot, 4)
+        part = players & 0xFF
+        if plan.mixes:
+            part = pick_part(plan, block, part, k0, k1, first_event + slot)
         left, right = narrow(
             rules.players, rules.sides, rules.target, rules.fish_def == SIX_CLOSED, plan, block,
             several, mine, left, right, left_end, right_end, table, counts, voids, tells,
-            players & 0xFF, seat,
+            part, seat,
         )  # fmt: skip
         n_left = bits(left)
         n = n_left + bits(right)
@@ -220,8 +223,9 @@ def sweep_turned(rules, plan, k0, k1, block, live):
     # A loop: four copies of the decision would not fit the cache of instructions.
     for slot in range(4):
         act, a, left_end, right_end, left_fits, right_fits, table, by, passed = step_turned(
-            rules, plan, block, slot, w[0], bazaar, players >> 8 * slot, seat + slot & 3, forced,
-            act, a, (b, c, d), left_end, right_end, left_fits, right_fits, table, by, passed,
+            rules, plan, k0, k1, block, turn << 2, slot, w[0], bazaar, players >> 8 * slot,
+            seat + slot & 3, forced, act, a, (b, c, d), left_end, right_end, left_fits, right_fits,
+            table, by, passed,
         )  # fmt: skip
         a, b, c, d = b, c, d, a
         w = (w[1], w[2], w[3], w[0])
@@ -249,7 +253,7 @@ def forget(block, fresh):
 
 @inner_inlined
 def step_any(
-    rules, plan, drawable, block, word, forced, act, seat, hands,
+    rules, plan, k0, k1, drawable, block, event, word, forced, act, seat, hands,
     left_end, right_end, left_fits, right_fits, table, by, passed, drawn, bazaar, low, high, drew,
 ):  # fmt: skip
     """Take one event where seats draw until they can play."""
@@ -277,13 +281,15 @@ def step_any(
         if plan.watched:
             voids = around(load(block + VOIDS), seat, rules.players)
             tells = around(load(block + TELLS), seat, rules.players)
-        player = splat(0)
+        part = splat(0)
         if not plan.alike:
-            player = load(block + LINE_UP) >> shift & 0xFF
+            part = load(block + LINE_UP) >> shift & 0xFF
+        if plan.mixes:
+            part = pick_part(plan, block, part, k0, k1, event)
         left, right = narrow(
             rules.players, rules.sides, rules.target, rules.fish_def == SIX_CLOSED, plan, block,
             several, mine, left, right, left_end, right_end, table, counts, voids, tells,
-            player, seat,
+            part, seat,
         )  # fmt: skip
         n_left = bits(left)
         n = n_left + bits(right)
@@ -378,7 +384,7 @@ def sweep_any(rules, plan, drawable, k0, k1, block, live):
             act, seat, hands, left_end, right_end, left_fits, right_fits, table, by, passed,
             drawn, bazaar, low, high, drew,
         ) = step_any(
-            rules, plan, drawable, block, word, forced, act, seat, hands,
+            rules, plan, k0, k1, drawable, block, (turn << 2) + i, word, forced, act, seat, hands,
             left_end, right_end, left_fits, right_fits, table, by, passed,
             drawn, bazaar, low, high, drew,
         )  # fmt: skip
