@@ -80,6 +80,18 @@ INNER = {
     "no_cfunc_wrapper": True,
 }
 """Options of what only compiled code calls: it is not called from Python."""
+
+
+def inner_part(function: Callable) -> Callable:
+    """Compile a piece of a kernel that Python never calls, which takes half as long."""
+    return numba.njit(**INNER)(function)
+
+
+def inner_inlined(function: Callable) -> Callable:
+    """Compile a small piece of a kernel, always inlined, that Python never calls."""
+    return numba.njit(forceinline=True, **INNER)(function)
+
+
 _twins: list[Callable] = []
 """Kept alive here: numba's registry does not."""
 

@@ -15,8 +15,8 @@ from kozel_sim.decision import Policy
 from kozel_sim.policies import read_policies
 from kozel_sim.rules import RuleSet
 
-Engine = Literal["auto", "scalar", "reference"]
-ENGINES: tuple[Engine, ...] = ("auto", "scalar", "reference")
+Engine = Literal["auto", "vector", "scalar", "reference"]
+ENGINES: tuple[Engine, ...] = ("auto", "vector", "scalar", "reference")
 
 
 def is_whole(value: object) -> bool:
@@ -49,6 +49,17 @@ def need_engine(engine: str, workers: int = 1, chunk: int = 1) -> None:
         raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
     need_positive("workers", workers)
     need_positive("chunk", chunk)
+
+
+def need_recording_engine(engine: str) -> None:
+    """Raise ValueError unless this engine can tell what happened in a match."""
+    others = [name for name in ENGINES if name != "vector"]
+    if engine == "vector":
+        raise ValueError(
+            f"engine 'vector' keeps no record of the events; choose from {', '.join(others)}"
+        )
+    if engine not in others:
+        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(others)}")
 
 
 def read_rules(rules: RuleSet | str, players: int | None) -> RuleSet:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kozel_sim import reference
-from kozel_sim.checks import Engine, need_engine, need_unsigned, read_seed, read_table
+from kozel_sim.checks import (
+    Engine,
+    need_recording_engine,
+    need_unsigned,
+    read_seed,
+    read_table,
+)
 from kozel_sim.decision import Policy
 from kozel_sim.engine import play as compiled
 from kozel_sim.record import Record
@@ -56,7 +62,7 @@ def play(
     False
     """
     rules, entrants = read_table(rules, policies)
-    need_engine(engine)
+    need_recording_engine(engine)
     seated = seat_policies(entrants, seating)
     by = reference.play_match if engine == "reference" else compiled.play_match
     return by(rules, seated, read_seed(seed), need_unsigned("deal", deal), int(seating))

@@ -20,7 +20,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import reference
-from kozel_sim.checks import Engine, need_engine, read_rule_sets, read_seed
+from kozel_sim.checks import (
+    Engine,
+    need_engine,
+    need_recording_engine,
+    read_rule_sets,
+    read_seed,
+)
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH, watch_matches
@@ -277,6 +283,7 @@ def measure_planned(
 ) -> pd.DataFrame:
     """Measure the tell in the matches of a tournament; see ``measure_tell``."""
     need_engine(engine, workers)
+    need_recording_engine(engine)
     need_level(level)
     frames = []
     for rules in planned.rules:

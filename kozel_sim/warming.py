@@ -31,7 +31,8 @@ def _sample_worlds() -> None:
 
 
 STEPS: dict[str, Callable[[], object]] = {
-    "matches": lambda: simulate("room-fish-all", TWO, 1, seed=0),
+    "matches, one at a time": lambda: simulate("room-fish-all", TWO, 1, seed=0, engine="scalar"),
+    "matches, many in step": lambda: simulate("room-fish-all", TWO, 1, seed=0),
     "sums of an aggregate": lambda: simulate("room-fish-all", TWO, 1, seed=0, aggregate=True),
     "records": lambda: play("room-fish-all", TWO, seed=0, deal=0),
     "single decisions": timing.warm_up,

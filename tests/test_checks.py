@@ -129,7 +129,8 @@ def test_policies_that_are_none_are_refused(refused, call, value):
 def test_unknown_engine_is_refused(refused, call):
     for value in ("turbo", None, 1):
         line = refused(call, engine=value)
-        assert line == f"unknown engine {value!r}; choose from auto, scalar, reference"
+        assert line.startswith(f"unknown engine {value!r}; choose from auto, ")
+        assert line.endswith("scalar, reference")
 
 
 @pytest.mark.parametrize("call", [simulate, play])

@@ -105,7 +105,7 @@ def rows_of(record, rules):
         ("livegames-goat", 4, 3),
     ],
 )
-@pytest.mark.parametrize("engine", ["scalar", "reference"])
+@pytest.mark.parametrize("engine", ["auto", "scalar", "reference"])
 def test_frame_says_what_the_records_say(preset, players, seating, engine):
     rules = RuleSet.preset(preset, players)
     field = FOUR[:players]
@@ -141,7 +141,7 @@ def test_reference_engine_gives_the_same_frame():
     fast = simulate("room-fish-one", FOUR[:3], 30, seed=2)
     slow = simulate("room-fish-one", FOUR[:3], 30, seed=2, engine="reference")
     pd.testing.assert_frame_equal(fast.frame, slow.frame)
-    assert fast.manifest["engine"] == "scalar"
+    assert fast.manifest["engine"] == "auto"
     assert slow.manifest["engine"] == "reference"
 
 
@@ -224,7 +224,10 @@ def test_specs_may_be_one_text():
         ({"seed": 1.0}, "seed must .* not 1.0"),
         ({"workers": 0}, "workers must .* not 0"),
         ({"chunk": 0}, "chunk must .* not 0"),
-        ({"engine": "turbo"}, "unknown engine 'turbo'; choose from auto, scalar, reference"),
+        (
+            {"engine": "turbo"},
+            "unknown engine 'turbo'; choose from auto, vector, scalar, reference",
+        ),
         ({"seating": 24}, "seating 24 is not below 24"),
         ({"seating": -1}, "seating -1 is not below 24"),
         ({"rules": "room"}, "unknown preset 'room'; choose from room-fish-all"),

@@ -43,7 +43,7 @@ def test_run_in_several_files_is_loaded_as_it_was(run, tmp_path, monkeypatch):
 def test_manifest_says_how_the_run_was_made(run, tmp_path):
     manifest = json.loads((run.save(tmp_path / "mine") / MANIFEST).read_text(encoding="utf-8"))
     assert manifest["format"] == "kozel-run/1"
-    assert (manifest["seed"], manifest["deals"], manifest["engine"]) == (1, 20, "scalar")
+    assert (manifest["seed"], manifest["deals"], manifest["engine"]) == (1, 20, "auto")
     assert [entry["name"] for entry in manifest["policies"]] == FIELD
     ladders = [get_policy(ladder) for entry in manifest["policies"] for ladder in entry["ladders"]]
     assert [p.parts for p in ladders] == [get_policy(name).parts for name in FIELD]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
@@ -102,7 +103,13 @@ def nth_tile_bmi2(mask, n):
     return _deposit(np.int64(1) << n, np.int64(mask))
 
 
-HAS_BMI2 = get_host_cpu_features().get("bmi2", False)
+def has_feature(name):
+    """Tell whether code is compiled for a processor that has a feature, by LLVM's name."""
+    is_this_one = numba.config.CPU_NAME in (None, "host") and not numba.config.CPU_FEATURES
+    return bool(is_this_one and get_host_cpu_features().get(name, False))
+
+
+HAS_BMI2 = has_feature("bmi2")
 nth_tile = inlined(nth_tile_bmi2 if HAS_BMI2 else nth_tile_portable)
 
 
@@ -165,7 +172,7 @@ def _rotate(builder, value, amount):
     return builder.or_(left, builder.lshr(value, _vector([32 - amount] * lanes)))
 
 
-def _threefry(builder, counter, key, lanes):
+def emit_threefry(builder, counter, key, lanes):
     """Emit Threefry-4x32 on vectors; as in ``kozel_sim.rng.threefry4x32``."""
     parity = _vector([PARITY] * lanes)
     for word in key:
@@ -204,7 +211,7 @@ def _words_of_blocks(blocks):
                 _splat(builder, builder.load(builder.gep(keys.data, [I32(i)])), lanes)
                 for i in range(4)
             ]
-            words = _threefry(builder, counter, key, lanes)
+            words = emit_threefry(builder, counter, key, lanes)
             vector = ir.VectorType(I32, lanes).as_pointer()
             for i, word in enumerate(words):
                 place = builder.gep(array.data, [I32(lanes * i)])

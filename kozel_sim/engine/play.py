@@ -18,6 +18,7 @@ from kozel_sim.engine.layout import (
     MATCH,
 )
 from kozel_sim.engine.line import OUT
+from kozel_sim.engine.lockstep.play import Lockstep, lockstep_pays, why_not
 from kozel_sim.engine.match import play_matches
 from kozel_sim.engine.players import encode_players, first_error, forget_errors, looks_at_history
 from kozel_sim.moves import decode_move
@@ -39,6 +40,8 @@ class Table:
         The rules.
     policies : sequence of Policy
         What ``matches["players"]`` counts into.
+    engine : {"auto", "vector", "scalar"}
+        By default the vector engine plays the matches that it can, the scalar engine the others.
 
     Raises
     ------
@@ -48,12 +51,23 @@ class Table:
         If a policy does not compile.
     """
 
-    def __init__(self, rules: RuleSet, policies: Sequence[Policy]) -> None:
+    def __init__(self, rules: RuleSet, policies: Sequence[Policy], engine: str = "auto") -> None:
         announce_compiling()
         self.policies = list(policies)
+        self._n_seats = rules.players
         self._rules = rules.encode()
         self._players = encode_players(policies)
         self._watched = looks_at_history(policies)
+        self._lockstep = None
+        self._carried = np.zeros(len(policies), bool)
+        if engine == "vector" or (engine == "auto" and lockstep_pays()):
+            reasons = why_not(rules, policies, self._players)
+            if engine == "vector" and any(reasons):
+                reason = next(filter(None, reasons))
+                raise NotImplementedError(f"engine 'vector' cannot play this: {reason}")
+            self._carried = np.array([reason is None for reason in reasons])
+        if self._carried.any():
+            self._lockstep = Lockstep(self._rules, self._players, self._carried, self._watched)
 
     def play(self, matches: np.ndarray, seed: int, log: np.ndarray | None = None) -> int:
         """Play MATCH records where they stand; return how many words the log wanted.
@@ -63,6 +77,21 @@ class Table:
         IllegalMoveError
             If a policy returned a move that is not legal.
         """
+        if self._lockstep is None or log is not None:
+            return self._play_scalar(matches, seed, log)
+        players: np.ndarray = matches["players"][:, : self._n_seats]
+        able = self._carried[players].all(axis=1)
+        if able.all():
+            self._lockstep.play(matches, seed)
+            return 0
+        for which, play in ((able, self._lockstep.play), (~able, self._play_scalar)):
+            if which.any():
+                part = matches[which]
+                play(part, seed)
+                matches[which] = part
+        return 0
+
+    def _play_scalar(self, matches: np.ndarray, seed: int, log: np.ndarray | None = None) -> int:
         desks = np.zeros(1, DESK)
         desk = desks[0]
         desk["watched"] = self._watched

@@ -15,7 +15,7 @@ from numba.core.imputils import RefType, iternext_impl
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 
-class WalkType(types.SimpleIteratorType):  # type: ignore[misc]
+class WalkType(types.SimpleIteratorType):
     """The iterator that a walk over a record's numbers compiles to."""
 
     def __init__(self, record: types.Record, following: Callable) -> None:
@@ -25,7 +25,7 @@ class WalkType(types.SimpleIteratorType):  # type: ignore[misc]
 
 
 @register_model(WalkType)
-class WalkModel(models.StructModel):  # type: ignore[misc]
+class WalkModel(models.StructModel):
     """The record, and a place on the stack for the number that comes next."""
 
     def __init__(self, manager: object, walk: WalkType) -> None:
