@@ -235,7 +235,7 @@ def test_engines_share_the_matches_of_a_table():
     ],
 )
 def test_forced_vector_engine_says_why_it_cannot(preset, policy, reason):
-    with pytest.raises(ValueError, match=f"^engine 'vector' cannot play this: {reason}$"):
+    with pytest.raises(NotImplementedError, match=f"^engine 'vector' cannot play this: {reason}$"):
         simulate(preset, [policy] * 4, 10, seed=1, engine="vector")
 
 
