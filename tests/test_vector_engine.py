@@ -186,12 +186,10 @@ def test_workers_and_chunks_change_nothing(workers, chunk):
     assert (whole == parts).all()
 
 
-def test_ties_are_broken_alike_and_uniformly():
-    """Random policies take every legal move equally often; both engines the same one.
+def test_ties_are_broken_alike():
+    """A ladder to which all moves are equal plays as the random policy does.
 
-    The leader of a second round without rules for him may lead any of his seven tiles. Here the
-    ladder is indifferent, so all moves tie. Outcomes can tell only equality; uniformity is of the
-    word that both share (tests/test_luck_statistics.py).
+    That the words which break ties are uniform is tested in tests/test_luck_statistics.py.
     """
     indifferent = ladder("indifferent", ("always", {"own_distance": 1000}))
     rules = RuleSet.preset("room-fish-all", 3)

@@ -72,6 +72,7 @@ from kozel_sim.tiles import ALL, DOUBLES, HAS, LOW, PIPS
 FENCED = TRIGGER_INDEX["fenced"]
 LONGEST_SUIT = 1 << LONGEST | 1 << MATCH | 1 << COVER
 NONE = 7
+"""What both ends of an empty table show."""
 WORST = -(2**31)
 SIGN = 1 << 31
 fitting = look_up((*HAS, 0))

@@ -35,7 +35,7 @@ from kozel_sim.engine.lockstep.layout import (
     VOIDS,
 )
 from kozel_sim.engine.lockstep.luck import below, nth_of_few, nth_of_many
-from kozel_sim.engine.lockstep.narrow import around, narrow, pick_part
+from kozel_sim.engine.lockstep.narrow import NONE, around, low_of, narrow, pick_part, pips_of
 from kozel_sim.engine.lockstep.vector import (
     VECTOR_BYTES,
     bits,
@@ -51,13 +51,10 @@ from kozel_sim.engine.lockstep.vector import (
     threefry,
 )
 from kozel_sim.rng import CHOICE
-from kozel_sim.tiles import ALL, DOUBLES, HAS, LOW, PIPS
+from kozel_sim.tiles import ALL, DOUBLES, HAS
 
-NONE = 7
 fitting = look_up((*HAS, ALL))
 """The tiles that fit an end; on an empty table, whose ends are NONE, all."""
-low_of = look_up(LOW)
-pips_of = look_up(PIPS)
 
 
 @inner_inlined
