@@ -22,7 +22,7 @@ import pandas as pd
 from kozel_sim import reference
 from kozel_sim.checks import (
     Engine,
-    need_engine,
+    need_positive,
     need_recording_engine,
     read_rule_sets,
     read_seed,
@@ -282,8 +282,8 @@ def measure_planned(
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Measure the tell in the matches of a tournament; see ``measure_tell``."""
-    need_engine(engine, workers)
     need_recording_engine(engine)
+    need_positive("workers", workers)
     need_level(level)
     frames = []
     for rules in planned.rules:

@@ -46,7 +46,7 @@ def test_what_is_warm_is_loaded(kozel):
     assert [row["what"] for row in rows] == list(STEPS)
     assert {row["how"] for row in rows} == {"loaded"}
     assert err.count("\n") == len(STEPS)
-    assert f"compiling matches (1 of {len(STEPS)}) ..." in err
+    assert f"compiling matches, one at a time (1 of {len(STEPS)}) ..." in err
 
 
 @pytest.mark.slow
