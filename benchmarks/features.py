@@ -37,13 +37,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, default=6000, help="per run")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--engine", choices=("scalar", "vector"), default="scalar")
     options = parser.parse_args()
     print("| players | " + " | ".join(CASES) + " |")
     print("|--:|" + "--:|" * len(CASES))
     for players in (4, 3, 2):
         rules = RuleSet.preset("room-fish-all", players)
         seats = np.zeros((options.matches, players), np.int64)
-        tables = [Table(rules, [get_policy(policy)]) for policy in CASES.values()]
+        tables = [Table(rules, [get_policy(policy)], options.engine) for policy in CASES.values()]
         speeds: list[list[float]] = [[] for _ in CASES]
         for _ in range(options.repeats):
             for table, found in zip(tables, speeds, strict=True):
