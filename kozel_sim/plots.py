@@ -7,7 +7,8 @@ pyplot: save it, or put it last in a notebook's cell (``leaderboard(summary).fig
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,6 +19,8 @@ from matplotlib.ticker import PercentFormatter
 
 from kozel_sim.stats import percent
 from kozel_sim.tell import CLAIM
+
+Column: TypeAlias = "pd.Series[float]"
 
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
@@ -72,9 +75,7 @@ def leaderboard(
     if ax is None:
         _, ax = plt.subplots(figsize=(7, 1.2 + 0.4 * len(rows)), layout="constrained")
     height = range(len(rows))
-    # An interval without an end, as from a single deal, cannot be drawn.
-    ends = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
-    errors = [end.where(np.isfinite(end)) for end in ends]
+    errors = _errors(rows["estimate"], rows["ci_low"], rows["ci_high"])
     ax.errorbar(rows["estimate"], height, xerr=errors, fmt="o", color=BLUE, markersize=3, capsize=5)
     for y, estimate in zip(height, rows["estimate"], strict=True):
         text = f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}"
@@ -133,12 +134,10 @@ def forest(
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
-    height = range(len(rows))
     middle = scale * rows["difference"]
-    ends = [middle - scale * rows["diff_ci_low"], scale * rows["diff_ci_high"] - middle]
-    errors = [end.where(np.isfinite(end)) for end in ends]
-    ax.axvline(0, color="0.4", linewidth=1)
-    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
+    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
+    names = [_wrapped(name, 34) for name in names]
+    _differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     # One variant far out, like a sea goat's rounds, would flatten all others.
     usual = float(middle.abs().quantile(0.8))
     if middle.abs().max() > 8 * usual > 0:
@@ -148,9 +147,6 @@ def forest(
         ticks = sorted({-near, 0.0, near, *sides})
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
-    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
-    ax.set_yticks(list(height), [_wrapped(name, 34) for name in names])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
@@ -219,15 +215,9 @@ def duels(
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
     scale = 100 if metric == "goat_rate" else 1
-    middle = scale * rows["difference"]
-    ends = [middle - scale * rows["ci_low"], scale * rows["ci_high"] - middle]
-    errors = [end.where(np.isfinite(end)) for end in ends]
-    height = range(len(rows))
-    ax.axvline(0, color="0.4", linewidth=1)
-    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
-    names = [f"{row.policy} v {row.against}" for row in rows.itertuples()]
-    ax.set_yticks(list(height), [_wrapped(name, 44) for name in names])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
+    names = [_wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
+    middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
+    _differences(ax, middle, low, high, names)
     level = rows["level"].iloc[0]
     ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
     ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
@@ -306,8 +296,7 @@ def tell(
         (0.07, VERMILION, "s", "--", "baseline", "baseline_ci_low", "baseline_ci_high", "chance"),
         (-0.07, BLUE, "o", "-", "estimate", "ci_low", "ci_high", "frequency"),
     ):
-        ends = [rows[column] - rows[low], rows[high] - rows[column]]
-        errors = [end.where(np.isfinite(end)) for end in ends]
+        errors = _errors(rows[column], rows[low], rows[high])
         ax.errorbar(
             rows["left"] + shift,
             rows[column],
@@ -344,6 +333,21 @@ def tells(frame: pd.DataFrame, observer: str = "table") -> Figure:
         tell(frame, ax, policy=policy, observer=observer, preset=preset, players=players)
     axes.flat[0].legend(fontsize="small")
     return figure
+
+
+def _errors(middle: Column, low: Column, high: Column) -> list[Column]:
+    """Return the lengths of intervals; one without an end, as from a single deal, is not drawn."""
+    return [end.where(np.isfinite(end)) for end in (middle - low, high - middle)]
+
+
+def _differences(ax: Axes, middle: Column, low: Column, high: Column, names: Sequence[str]) -> None:
+    """Draw differences from 0 in rows, the first at the bottom."""
+    height = range(len(middle))
+    errors = _errors(middle, low, high)
+    ax.axvline(0, color="0.4", linewidth=1)
+    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
+    ax.set_yticks(list(height), list(names))
+    ax.set_ylim(-0.6, len(middle) - 0.4)
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -10,6 +10,7 @@ taken over all worlds that agree with what an observer knows after the play; see
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import pandas as pd
 from kozel_sim import reference
 from kozel_sim.checks import (
     Engine,
+    need_memory,
     need_positive,
     need_recording_engine,
     read_rule_sets,
@@ -307,7 +309,9 @@ def count_tells(
     array of CELL records, ``[deal, policy, touched, tiles left - 1]``
         Sums over tells; the last column holds all hands of seven or more.
     """
-    cells = np.zeros((planned.deals, len(planned.policies), 2, MOST_LEFT), CELL)
+    shape = (planned.deals, len(planned.policies), 2, MOST_LEFT)
+    need_memory(f"the tells of {planned.deals:,} deals", math.prod(shape) * CELL.itemsize)
+    cells = np.zeros(shape, CELL)
     watcher = _ReadableWatcher if engine == "reference" else _Watcher
     watch = watcher(rules, planned.policies, planned.seed, cells).watch
     tables = planned.tables[rules.players]

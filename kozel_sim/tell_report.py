@@ -118,7 +118,7 @@ def print_table(title: str, heading: str, rows: pd.DataFrame, names: pd.Series[s
     columns += [f"{what} ({name})" for name in OBSERVERS for what in ("chance", "beyond it")]
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
-    table.add_column("60-70%?")
+    table.add_column(f"{100 * CLAIM[0]:g}-{100 * CLAIM[1]:g}%?")
     for name, of_name in rows.groupby(names, sort=False):
         by_observer = {str(row["observer"]): row for row in of_name.to_dict("records")}
         first = next(iter(by_observer.values()))

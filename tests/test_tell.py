@@ -562,3 +562,14 @@ def test_command_keeps_a_folder_of_another_measurement(kozel):
     assert (code, out) == (2, "")
     assert "mine holds a different run (other seed)" in err
     assert picture() == before
+
+
+def test_more_tells_than_memory_holds_are_refused_before_anything_is_played(monkeypatch):
+    planned = Tournament(
+        "tell", [RuleSet.preset("room-fish-all", 2)], read_policies("random,dump_heavy"), 9, 1
+    )
+    size = count_tells(planned, planned.rules[0]).nbytes
+    monkeypatch.setattr("kozel_sim.checks.free_memory", lambda: size - 1)
+    monkeypatch.setattr(tell, "_Watcher", None)
+    with pytest.raises(ValueError, match="the tells of 9 deals need about 1 GB of memory"):
+        count_tells(planned, planned.rules[0])
