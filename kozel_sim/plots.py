@@ -137,7 +137,6 @@ def forest(
     middle = scale * rows["difference"]
     names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
     names = [_wrapped(name, 34) for name in names]
-    _differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     # One variant far out, like a sea goat's rounds, would flatten all others.
     usual = float(middle.abs().quantile(0.8))
     if middle.abs().max() > 8 * usual > 0:
@@ -147,6 +146,7 @@ def forest(
         ticks = sorted({-near, 0.0, near, *sides})
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
+    _differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
