@@ -1,6 +1,6 @@
 """How kernels are compiled: the only file with numba's options.
 
-Compiled code is cached on disk in a folder named after a hash of the package's sources, because
+Compiled code is cached on disk in a folder named after a hash of the sources it is made of, because
 numba's own cache does not notice an edited helper or constant in another file.
 """
 
@@ -37,7 +37,7 @@ def cache_folder() -> Path:
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
-    folder = root / f"{source_hash()}-numba{numba.__version__}"
+    folder = root / f"{source_hash(compiled=True)}-numba{numba.__version__}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

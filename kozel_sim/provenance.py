@@ -12,16 +12,24 @@ from pathlib import Path
 from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
+_ABOVE = """
+    __init__ apart bench checking checks cli duels experiment playing plots positions printing
+    schedule sequential simulation stats store sweep tell tell_report timing totals
+    tournaments warming
+"""
+NEVER_COMPILED = frozenset(_ABOVE.split())
+"""The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""
 
 
 @cache
-def source_hash() -> str:
-    """Return a hash of the package's sources (16 hex digits)."""
+def source_hash(compiled: bool = False) -> str:
+    """Return a hash of the package's sources, or of those that kernels are made of (16 digits)."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
+        name = path.relative_to(root).as_posix()
+        if not (compiled and name.removesuffix(".py") in NEVER_COMPILED):
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kozel_sim.provenance import NEVER_COMPILED
+
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
     "words": "tiles rng presets rules fingerprint provenance _jit",
@@ -98,6 +100,17 @@ def test_modules_make_no_circle():
         if name != "__init__"
     }
     TopologicalSorter(graph).prepare()
+
+
+def test_what_is_never_compiled_is_study_and_faces():
+    """Compiled code is kept under a hash of all other sources; those may not feed a kernel."""
+    above = {name for name, height in HEIGHT.items() if height >= HEIGHT["simulation"]}
+    assert above | {"__init__"} == NEVER_COMPILED
+    makers = {"kernel", "part", "inlined", "inner_part", "inner_inlined", "shared", "twin"}
+    for name in NEVER_COMPILED:
+        for node in ast.walk(TREES[PACKAGE / f"{name}.py"]):
+            if isinstance(node, ast.ImportFrom) and node.module == "kozel_sim._jit":
+                assert not makers & {alias.name for alias in node.names}, name
 
 
 @pytest.mark.parametrize(("who", "what"), [("reference", "engine"), ("engine", "policies")])
