@@ -20,9 +20,9 @@ import numpy as np
 
 from kozel_sim.checks import ENGINES
 from kozel_sim.engine.play import new_matches
+from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
-from kozel_sim.simulation import player_of
 
 Speed = Callable[[int], float]
 """Plays at least so many rounds; returns rounds per second of CPU time."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kozel_sim.presets import PRESETS
     from kozel_sim.record import Record
     from kozel_sim.rules import RuleSet
+    from kozel_sim.runs import Run, Totals, load_run, load_totals
     from kozel_sim.scoring import (
         bank_shares,
         elo_change,
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
         timeout_rating,
     )
     from kozel_sim.simulation import simulate
-    from kozel_sim.store import Run, load_run
     from kozel_sim.tell import measure_tell
-    from kozel_sim.totals import Totals, load_totals
     from kozel_sim.tournaments import tournament
     from kozel_sim.worlds import Worlds
 
@@ -63,10 +62,9 @@ _HOMES = {
         "settle",
         "timeout_rating",
     ],
+    "runs": ["Run", "Totals", "load_run", "load_totals"],
     "simulation": ["simulate"],
-    "store": ["Run", "load_run"],
     "tell": ["measure_tell"],
-    "totals": ["Totals", "load_totals"],
     "tournaments": ["tournament"],
     "worlds": ["Worlds"],
 }

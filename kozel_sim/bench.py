@@ -13,9 +13,9 @@ from kozel_sim.checks import ENGINES, Engine, need_engine, need_memory, need_pos
 from kozel_sim.decision import Policy
 from kozel_sim.engine.layout import MATCH
 from kozel_sim.engine.play import new_matches
+from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
-from kozel_sim.simulation import player_of
 
 FIELDS = ("random", "weights:pips=1,double=3,range=2,block=0.5,lock=1.5")
 """Played against themselves unless the caller names policies."""

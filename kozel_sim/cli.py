@@ -67,6 +67,12 @@ Set = Annotated[
 Code = Annotated[
     list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
 ]
+Design = Annotated[
+    str,
+    typer.Option(
+        "--design", help="Who meets whom: rotations, permutations, duels, gauntlet or teams."
+    ),
+]
 Aggregate = Annotated[
     bool,
     typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
@@ -125,7 +131,6 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
-    from kozel_sim.duels import Duels
     from kozel_sim.experiment import load_experiment
     from kozel_sim.tournaments import Tournament
 
@@ -133,13 +138,9 @@ def run(
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     folder = out or Path("results") / loaded.name
-    if loaded.duels:
-        if aggregate:
-            raise ValueError(f"{experiment} lists duels; they are not played with --aggregate")
-        report(Duels.of(loaded), DUELS, folder, workers or cores(), json_, quiet)
-    else:
-        planned = Tournament.of(loaded, aggregate)
-        report(planned, LEADERBOARD, folder, workers or cores(), json_, quiet)
+    planned = Tournament.of(loaded, aggregate=aggregate)
+    face = DUELS if planned.has_duels else LEADERBOARD
+    report(planned, face, folder, workers or cores(), json_, quiet)
 
 
 @app.command()
@@ -150,6 +151,7 @@ def tournament(
     policies: Policies = None,
     set_: Set = None,
     code: Code = None,
+    design: Design = "rotations",
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
@@ -164,8 +166,12 @@ def tournament(
     field = read_field(policies, read_code(code))
     rule_sets = read_rules(rules, players, set_)
     deals = matches or 0
-    planned = Tournament("tournament", rule_sets, field, deals, read_seed(seed), aggregate)
-    report(planned, LEADERBOARD, out, workers or cores(), json_, quiet)
+    planned = Tournament(
+        "tournament", rule_sets, field, deals, read_seed(seed), design, aggregate=aggregate
+    )
+    report(
+        planned, DUELS if planned.has_duels else LEADERBOARD, out, workers or cores(), json_, quiet
+    )
 
 
 @app.command()
@@ -215,14 +221,14 @@ def sweep(
     given = {key: value for key, value in given.items() if value is not None}
     if experiment is not None:
         plan = load_experiment(experiment)
-        if plan.duels:
-            raise ValueError(f"{experiment} lists duels; play it with kozel run")
+        if plan.duels or plan.design != "rotations":
+            raise ValueError(f"{experiment} is no tournament of tables; play it with kozel run")
         plan = plan.change(**given)
     else:
         start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
-    planned = Tournament.of(plan, aggregate)
+    planned = Tournament.of(plan, aggregate=aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)
@@ -252,12 +258,13 @@ def compare(
     pairs play it on either side.
     """
     from kozel_sim.checks import read_seed
-    from kozel_sim.duels import Duels
-    from kozel_sim.policies import get_policy
+    from kozel_sim.duels import two_policies
+    from kozel_sim.tournaments import Tournament
 
     read_code(code)
-    pair = (get_policy(first), get_policy(second))
-    planned = Duels("compare", read_rules(rules, players, set_), [pair], matches, read_seed(seed))
+    pair = two_policies(first, second)
+    rule_sets = read_rules(rules, players, set_)
+    planned = Tournament("compare", rule_sets, pair, matches, read_seed(seed), "duels", ((0, 1),))
     report(planned, COMPARISON, out, workers or cores(), json_, quiet)
 
 

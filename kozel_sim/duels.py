@@ -7,9 +7,8 @@ the second, once on either side. The two are compared within their deals.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,145 +16,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.checks import (
-    Engine,
-    need_distinct,
-    need_memory,
-    need_positive,
-    read_rule_sets,
-    read_seed,
-)
+from kozel_sim.checks import Engine, read_rule_sets, read_seed
 from kozel_sim.decision import Policy
-from kozel_sim.engine.play import new_matches
-from kozel_sim.experiment import Experiment
+from kozel_sim.parts import Progress
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
-from kozel_sim.simulation import (
-    CHUNK,
-    ROW_BYTES,
-    Progress,
-    describe_run,
-    finish_run,
-    frame_of,
-    play_all,
-)
-from kozel_sim.store import Run
-from kozel_sim.tournaments import stack_frames
-
-VERSUS = " v "
-
-
-def duel_seats(rules: RuleSet) -> npt.NDArray[np.int64]:
-    """Return who sits where: 0 for the first policy and 1 for the second, ``[seating, seat]``.
-
-    Examples
-    --------
-    >>> duel_seats(RuleSet.preset("room-fish-all", 3)).tolist()
-    [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    >>> duel_seats(RuleSet.preset("pair-traditional")).tolist()
-    [[0, 1, 0, 1], [1, 0, 1, 0]]
-    """
-    if rules.teams == "pairs":
-        return np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
-    return 1 - np.eye(rules.players, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Duels:
-    """Duels that will be played; checked when they are built, before anything is played.
-
-    Attributes
-    ----------
-    name : str
-        The run's name.
-    rules : list of RuleSet
-        Each is played by itself, on the same deals.
-    pairs : list of (Policy, Policy)
-        Who meets whom.
-    deals : int
-        Deals of each duel.
-    seed : int
-        Fixes all luck.
-    """
-
-    name: str
-    rules: list[RuleSet]
-    pairs: list[tuple[Policy, Policy]]
-    deals: int
-    seed: int
-
-    def __post_init__(self) -> None:
-        need_positive("deals", self.deals)
-        need_distinct(self.rules)
-        if not self.pairs:
-            raise ValueError("no duel is named; one or more pairs of policies are needed")
-        titles = [f"{first}{VERSUS}{second}" for first, second in self.pairs]
-        for (first, second), title in zip(self.pairs, titles, strict=True):
-            if first.name == second.name:
-                raise ValueError(f"policy {first.name} cannot duel with itself")
-            if titles.count(title) > 1:
-                raise ValueError(f"the duel {title} is listed twice")
-        rows = sum(duel_seats(rules).size for rules in self.rules) * len(self.pairs) * self.deals
-        need_memory(f"{self.matches:,} matches", ROW_BYTES * rows)
-
-    @classmethod
-    def of(cls, experiment: Experiment) -> Duels:
-        """Return the duels that an experiment's file describes."""
-        pairs = [(get_policy(first), get_policy(second)) for first, second in experiment.duels]
-        return cls(
-            experiment.name, experiment.rule_sets(), pairs, experiment.deals, experiment.seed
-        )
-
-    @property
-    def policies(self) -> list[Policy]:
-        """All policies, in the order in which the pairs name them."""
-        return list({p.name: p for pair in self.pairs for p in pair}.values())
-
-    @property
-    def design(self) -> str:
-        """How the duels are played, for the manifest."""
-        pairs = "; ".join(f"{first}{VERSUS}{second}" for first, second in self.pairs)
-        return f"duels on the same deals from every seat: {pairs}"
-
-    @property
-    def matches(self) -> int:
-        """How many matches will be played."""
-        return sum(len(duel_seats(rules)) for rules in self.rules) * len(self.pairs) * self.deals
-
-    def manifest(self, engine: Engine = "auto") -> dict[str, object]:
-        """Return what is known of the run before it is played."""
-        return describe_run(
-            self.name, self.design, self.rules, self.policies, self.seed, self.deals, engine
-        )
-
-    def play(
-        self,
-        engine: Engine = "auto",
-        workers: int = 1,
-        chunk: int = CHUNK,
-        progress: Progress | None = None,
-    ) -> Run:
-        """Play all duels; engine, workers and chunk do not change a bit of the result."""
-        start = time.perf_counter()
-        names = [policy.name for policy in self.policies]
-        titles = [f"{first}{VERSUS}{second}" for first, second in self.pairs]
-        frames = []
-        for rules in self.rules:
-            seats = duel_seats(rules)
-            deals = np.repeat(np.arange(self.deals, dtype=np.uint64), len(seats))
-            seating = np.tile(np.arange(len(seats)), self.deals)
-            for number, pair in enumerate(self.pairs):
-                players = np.array([names.index(policy.name) for policy in pair])[seats[seating]]
-                matches = new_matches(deals, players)
-                play_all(rules, self.policies, matches, self.seed, engine, workers, chunk, progress)
-                frame = frame_of(rules, self.policies, matches, seating)
-                codes = np.full(len(frame), number)
-                frame.insert(
-                    2, "duel", pd.Series(pd.Categorical.from_codes(codes, pd.Index(titles)))
-                )
-                frames.append(frame)
-        frame = stack_frames(frames)
-        return finish_run(frame, self.manifest(engine), start)
+from kozel_sim.runs import Run
+from kozel_sim.schedule import DUELS
+from kozel_sim.tournaments import Tournament
 
 
 def duel(
@@ -169,6 +37,7 @@ def duel(
     engine: Engine = "auto",
     workers: int = 1,
     progress: Progress | None = None,
+    folder: str | Path | None = None,
 ) -> Run:
     """Play one policy against another on the same deals, from every seat.
 
@@ -184,8 +53,8 @@ def duel(
         Unsigned 64-bit; without one it is drawn, and noted in the manifest.
     players : int, optional
         For presets given by name: 4 by default, or the only number a preset allows.
-    engine, workers, progress
-        As for ``simulate``.
+    engine, workers, progress, folder
+        As for ``tournament``.
 
     Returns
     -------
@@ -204,9 +73,19 @@ def duel(
     ['points_per_round', 'points_per_match', 'goat_rate']
     """
     rule_sets = read_rule_sets(rules, players)
-    pair = (get_policy(first), get_policy(second))
-    planned = Duels("duel", rule_sets, [pair], deals, read_seed(seed))
-    return planned.play(engine, workers, progress=progress)
+    pair = two_policies(first, second)
+    planned = Tournament("duel", rule_sets, pair, deals, read_seed(seed), DUELS, ((0, 1),))
+    run = planned.play(engine, workers, progress=progress, folder=folder)
+    assert isinstance(run, Run)
+    return run
+
+
+def two_policies(first: str | Policy, second: str | Policy) -> list[Policy]:
+    """Return the policies of a duel; ValueError if they are one."""
+    pair = [get_policy(first), get_policy(second)]
+    if pair[0].name == pair[1].name:
+        raise ValueError(f"policy {pair[0].name} cannot duel with itself")
+    return pair
 
 
 def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
@@ -215,14 +94,16 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
     Parameters
     ----------
     frame : DataFrame
-        One row per match and seat, with a column duel: the frame of ``duel`` or ``Duels.play``.
+        One row per match and seat, with a column duel: the frame of ``duel``, or of a tournament
+        whose design is duels, gauntlet or teams.
     level : float, default 0.95
         The intervals' coverage (each by itself, not all together).
 
     Returns
     -------
     DataFrame
-        Columns preset, players, duel, policy, against, metric, estimate (the first policy's),
+        Columns preset, players, duel, policy, against (of teams: of one or two), metric,
+        estimate (the first policy's),
         against_estimate (the second's), difference (the first's less the second's), std_error,
         ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
         variance_reduction (how much less the difference varies than if each match had a deal of
@@ -235,12 +116,14 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
         If the frame has no column duel.
     """
     if "duel" not in frame.columns:
-        raise ValueError("the frame has no column 'duel'; it comes from duel() or Duels.play()")
+        raise ValueError(
+            "the frame has no column 'duel'; it comes from duel(), or a tournament of duels"
+        )
     rows = []
     groups = ["preset", "players", "duel"]
     for keys, part in frame.groupby(groups, observed=True, sort=False):
-        names = str(keys[2]).split(VERSUS)
-        sides = [part[part["policy"] == name] for name in names]
+        sides = [part[part["first"]], part[~part["first"]]]
+        names = ["+".join(map(str, side["policy"].unique())) for side in sides]
         for metric, (value, weight) in METRICS.items():
             sums = [
                 (stats.by_deal(side, side[value]), stats.by_deal(side, _weights(side, weight)))
@@ -272,12 +155,13 @@ def _reduction(
     for sign, side, mean in zip((1.0, -1.0), sides, means, strict=True):
         count = np.asarray(_weights(side, weight), float)
         of_match = side["deal"].to_numpy() * seats + side["seating"].to_numpy()
-        _, codes = np.unique(of_match, return_inverse=True)
+        numbers, codes = np.unique(of_match, return_inverse=True)
         parts = np.bincount(codes, (side[value].to_numpy(float) - mean * count) / count.sum())
         residuals = sign * parts + (residuals if len(residuals) else 0)
     apart = float(np.sum(residuals**2))
-    # Every deal is played in the same seatings, and matches are in order of deals.
-    together = float(np.sum(residuals.reshape(-1, int(seats)).sum(axis=1) ** 2))
+    # Both sides are in every match, so the numbers are the same for both.
+    _, deals = np.unique(numbers // seats, return_inverse=True)
+    together = float(np.sum(np.bincount(deals, residuals) ** 2))
     return 1 - together / apart if apart else 0.0
 
 

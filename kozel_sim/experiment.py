@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from kozel_sim.policies import ladder, load_code
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
+from kozel_sim.schedule import DESIGNS, ROTATIONS
 
 
 class Experiment(BaseModel):
@@ -32,6 +33,9 @@ class Experiment(BaseModel):
         Specs; each set of them that fills a table plays.
     duels : list of (str, str)
         Instead of policies: pairs of specs, each of which plays a duel.
+    design : str
+        Who of the policies meets whom: rotations (tables in every rotation), permutations, duels,
+        gauntlet (the first against the others) or teams.
     ladders : dict of str to str
         Ladders by name, as the stages of a ``prefer:`` spec.
     knobs : dict
@@ -51,6 +55,7 @@ class Experiment(BaseModel):
     players: list[int] = Field(default=[4], min_length=1)
     policies: list[str] = []
     duels: list[tuple[str, str]] = []
+    design: str = ROTATIONS
     ladders: dict[str, str] = {}
     knobs: dict[str, Any] = {}
     variants: list[dict[str, Any]] = []
@@ -60,6 +65,8 @@ class Experiment(BaseModel):
     def _plays_something(self) -> Experiment:
         if bool(self.policies) == bool(self.duels) or len(self.policies) == 1:
             raise ValueError("it must list either two or more policies, or duels")
+        if self.design not in DESIGNS:
+            raise ValueError(f"unknown design {self.design!r}; choose from {', '.join(DESIGNS)}")
         return self
 
     @classmethod

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kozel_sim.checking import Report
-    from kozel_sim.duels import Duels
+    from kozel_sim.parts import Progress
     from kozel_sim.rules import RuleSet
-    from kozel_sim.simulation import Progress
-    from kozel_sim.store import Run
-    from kozel_sim.totals import Totals
+    from kozel_sim.runs import Run, Totals
     from kozel_sim.tournaments import Tournament
 
 
@@ -32,34 +30,33 @@ class Face:
 
 
 def report(
-    planned: Tournament | Duels,
+    planned: Tournament,
     face: Face,
     folder: Path | None,
     workers: int,
     json_: bool,
     quiet: bool,
 ) -> None:
-    """Play what is planned unless its folder holds it already; print and write it."""
+    """Play what is planned, or what is left of it in its folder; print and write it."""
     from kozel_sim.checks import need_positive
-    from kozel_sim.store import load_run, prepare_folder
-    from kozel_sim.totals import load_totals
+    from kozel_sim.store import holds_run, read_manifest
 
     need_positive("workers", workers)
-    manifest = planned.manifest()
-    played: Run | Totals
-    if folder is not None and prepare_folder(folder, manifest):
-        played = load_totals(folder) if manifest.get("aggregate") else load_run(folder)
-        note = f"{folder} holds this very run already; read, not played again"
-    else:
+    there = folder is not None and holds_run(folder, planned.manifest())
+    before = read_manifest(folder) if there and folder is not None else {}
+    if before.get("state") != "finished":
         if quiet:
             hush()
-        warm_up(bool(manifest.get("aggregate")))
-        with progress_bar(planned.matches, quiet or json_) as step:
-            played = planned.play(workers=workers, progress=step)
-        note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
-        if folder is not None:
-            played.save(folder, extra=lambda scratch: face.write(played, scratch))
-            note += f"; written to {folder}"
+        warm_up(planned.aggregate)
+    with progress_bar(planned.matches, quiet or json_) as step:
+        played = planned.play(workers=workers, progress=step, folder=folder, extra=face.write)
+    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
+    if before.get("state") == "finished":
+        note = f"{folder} holds this very run already; read, not played again"
+    elif folder is not None:
+        note += f"; written to {folder}"
+        if before:
+            note += f" (continued: {len(before['files'])} parts were there)"
     if json_ and not quiet:
         print_json({"manifest": played.manifest} | face.data(played))
     elif not quiet:
@@ -82,7 +79,7 @@ def warm_up(aggregate: bool = False) -> None:
 
 def results_of(played: Run | Totals) -> pd.DataFrame | Totals:
     """Return what a sweep's tables are made of: the frame, or the sums."""
-    return played if played.manifest.get("aggregate") else played.frame  # type: ignore[union-attr, return-value]
+    return played.frame if hasattr(played, "frame") else played
 
 
 def leaderboard_data(played: Run | Totals) -> dict[str, Any]:
@@ -309,7 +306,7 @@ def write_duels(played: Run, folder: Path) -> None:
     plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
 
 
-def print_duels(played: Run, planned: Duels) -> None:
+def print_duels(played: Run, planned: Tournament) -> None:
     """Print how the first policy of each duel differs from the second."""
     from rich.table import Table
 
@@ -337,7 +334,7 @@ def print_duels(played: Run, planned: Duels) -> None:
     print("Points are written on the holder unless the rules credit them to the winner.")
 
 
-def print_comparison(played: Run, planned: Duels) -> None:
+def print_comparison(played: Run, planned: Tournament) -> None:
     """Print a duel metric by metric, and what it says in plain words."""
     from kozel_sim.duels import compare
 

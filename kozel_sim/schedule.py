@@ -5,16 +5,21 @@ Legend
 entrant    a policy at a table, numbered in the order in which the table lists them.
 seating    a number below n! that seats n entrants: seating % n turns a cyclic order round the
            table, seating // n names the cyclic order. Seating 0 is the order as listed.
-table      a set of n distinct policies, as indices into the list of policies.
+table      n entrants, as indices into the list of policies.
+line-ups   the matches that every deal is played in.
+side       0 or 1: whom a match of a duel compares, the first policy (or team) or the second.
 
-A deal is played at every table in all n rotations of one cyclic order, deal d in order
-d mod (n-1)!, so that over (n-1)! deals nobody sits behind one neighbour more often than another.
+A design turns a field of policies into line-ups. In all of them a deal is played from every seat,
+so that its luck falls on all.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from math import factorial
 from typing import TypeVar
 
@@ -22,12 +27,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kozel_sim.checks import is_whole
+from kozel_sim.rules import RuleSet
 
 T = TypeVar("T")
+Ints = npt.NDArray[np.int64]
 
 
 @cache
-def seatings(n: int) -> npt.NDArray[np.int64]:
+def seatings(n: int) -> Ints:
     """Return the entrant at each seat, ``[seating, seat]``, for all n! seatings.
 
     Examples
@@ -50,9 +57,108 @@ def seat_policies(entrants: list[T], seating: int) -> list[T]:
     return [entrants[i] for i in seatings(n)[seating]]
 
 
-def tables(n_policies: int, players: int) -> npt.NDArray[np.int64]:
+def tables(n_policies: int, players: int) -> Ints:
     """Return every set of distinct policies that fills a table, ``[table, entrant]``."""
     return np.array(list(combinations(range(n_policies), players)), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Lineups:
+    """The matches of every deal; deal d is played as row d % cycle says.
+
+    Attributes
+    ----------
+    seating : array of int, ``[cycle, match]``
+        The seating of each match.
+    players : array of int, ``[cycle, match, seat]``
+        The policy at each seat.
+    sides : array of int, ``[cycle, match, seat]``, or None
+        In a duel: whether a seat plays for the first side (0) or the second (1).
+    """
+
+    seating: Ints
+    players: Ints
+    sides: Ints | None = None
+
+    @classmethod
+    def of_tables(
+        cls, at_tables: npt.ArrayLike, rows: npt.ArrayLike, sides: npt.ArrayLike | None = None
+    ) -> Lineups:
+        """Return line-ups of tables, ``[table, entrant]``, in seatings, ``[cycle, of a deal]``."""
+        listed = np.asarray(at_tables, np.int64)
+        numbers = np.asarray(rows, np.int64)
+        seats = seatings(listed.shape[1])[numbers]
+        shape = (len(numbers), -1, listed.shape[1])
+
+        def seat(entrants: Ints) -> Ints:
+            return entrants[:, seats].swapaxes(0, 1).reshape(shape)
+
+        seating = np.repeat(numbers[:, None], len(listed), axis=1).reshape(len(numbers), -1)
+        who = None if sides is None else np.broadcast_to(np.asarray(sides, np.int64), listed.shape)
+        return cls(seating, seat(listed), None if who is None else seat(who))
+
+    @property
+    def cycle(self) -> int:
+        """After so many deals the rows come again."""
+        return len(self.seating)
+
+    @property
+    def matches(self) -> int:
+        """Matches of a deal."""
+        return int(self.seating.shape[1])
+
+    @property
+    def digest(self) -> str:
+        """A hash of who sits where (16 hex digits)."""
+        digest = hashlib.sha256(repr(self.players.shape).encode())
+        for array in (self.seating, self.players):
+            digest.update(array.astype("<i8").tobytes())
+        return digest.hexdigest()[:16]
+
+    def of_deals(self, first: int, end: int) -> tuple[npt.NDArray[np.uint64], Ints, Ints]:
+        """Return the matches of a range of deals, deal by deal.
+
+        Parameters
+        ----------
+        first, end : int
+            Deal ids, the end excluded.
+
+        Returns
+        -------
+        deals : array of uint64, ``[match]``
+            Deal ids.
+        seating : array of int, ``[match]``
+            The seating of each match.
+        players : array of int, ``[match, seat]``
+            The policy at each seat.
+        """
+        deals = np.arange(first, end, dtype=np.uint64)
+        rows = (deals % np.uint64(self.cycle)).astype(np.int64)
+        players = self.players[rows].reshape(-1, self.players.shape[2])
+        return np.repeat(deals, self.matches), self.seating[rows].ravel(), players
+
+    def sides_of_deals(self, first: int, end: int) -> Ints:
+        """Return the side that each seat plays for in a duel, ``[match, seat]``."""
+        assert self.sides is not None
+        rows = np.arange(first, end) % self.cycle
+        return self.sides[rows].reshape(-1, self.sides.shape[2])
+
+
+# ---------------------------------------------------------------------- designs
+
+VERSUS = " v "
+ROTATIONS, PERMUTATIONS, DUELS = "rotations", "permutations", "duels"
+GAUNTLET, TEAMS = "gauntlet", "teams"
+DESIGNS = {
+    ROTATIONS: "every table in every rotation; over (players - 1)! deals in every cyclic order",
+    PERMUTATIONS: "every table in all players! seatings of every deal",
+    DUELS: "every policy against every other, from every seat",
+    GAUNTLET: "the first policy against each of the others, from every seat",
+    TEAMS: "pairs: every team of two policies (or of one twice) against every other",
+}
+"""What they play, by name; all on the same deals."""
+Meeting = tuple[str, Lineups]
+"""A title, empty where there is one meeting only, and its line-ups."""
 
 
 def whole_cycles(deals: int, players: int) -> int:
@@ -61,34 +167,88 @@ def whole_cycles(deals: int, players: int) -> int:
     return -(-deals // cycle) * cycle
 
 
-def schedule(
-    first: int, end: int, table_policies: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the matches of a range of deals, in the order deal, table, rotation.
+def meetings(
+    design: str, rules: RuleSet, names: Sequence[str], pairs: Sequence[tuple[int, int]] = ()
+) -> list[Meeting]:
+    """Return what a design plays under a rule set.
 
     Parameters
     ----------
-    first, end : int
-        Deal ids, the end excluded.
-    table_policies : array of int, ``[table, entrant]``
-        The tables.
+    design : str
+        One of ``DESIGNS``.
+    rules : RuleSet
+        It says how many sit at a table, and who is whose partner.
+    names : sequence of str
+        The field.
+    pairs : sequence of (int, int), optional
+        For duels: who meets whom, by number; by default all.
 
-    Returns
-    -------
-    deals : array of uint64, ``[match]``
-        Deal ids.
-    seating : array of int, ``[match]``
-        The seating of each match.
-    players : array of int, ``[match, seat]``
-        The policy at each seat.
+    Raises
+    ------
+    ValueError
+        If the field is too small, or the design is unknown or not for these rules.
     """
-    n_tables, n = table_policies.shape
-    deal, table, rotation = (
-        axis.ravel()
-        for axis in np.meshgrid(
-            np.arange(first, end), np.arange(n_tables), np.arange(n), indexing="ij"
-        )
-    )
-    seating = n * (deal % factorial(n - 1)) + rotation
-    players = table_policies[table[:, None], seatings(n)[seating]]
-    return deal.astype(np.uint64), seating, players
+    n, field = rules.players, len(names)
+    if design not in DESIGNS:
+        raise ValueError(f"unknown design {design!r}; choose from {', '.join(DESIGNS)}")
+    if design in (ROTATIONS, PERMUTATIONS):
+        if field < n:
+            raise ValueError(
+                f"a table of {n} players needs {n} distinct policies; "
+                f"{field} given: {', '.join(names)}"
+            )
+        everywhere = np.arange(factorial(n))
+        turns = everywhere.reshape(-1, n) if design == ROTATIONS else everywhere[None]
+        return [("", Lineups.of_tables(tables(field, n), turns))]
+    if field < 2:
+        raise ValueError(f"the design {design} needs two or more policies; {field} given")
+    if design == TEAMS:
+        if rules.teams != "pairs":
+            raise ValueError(f"the design teams is for pairs, and {rules.name} has singles")
+        return _teams(names)
+    if design == GAUNTLET:
+        pairs = [(0, other) for other in range(1, field)]
+    elif not pairs:
+        # One against three is another game than three against one.
+        both = rules.teams != "pairs" and n > 2
+        pairs = list((permutations if both else combinations)(range(field), 2))
+    return [(f"{names[a]}{VERSUS}{names[b]}", duel_lineups(rules, (a, b))) for a, b in pairs]
+
+
+def duel_lineups(rules: RuleSet, pair: tuple[int, int] = (0, 1)) -> Lineups:
+    """Return the line-ups of a duel: of more than two singles one plays the first policy.
+
+    Examples
+    --------
+    >>> duel_lineups(RuleSet.preset("room-fish-all", 3)).players.tolist()
+    [[[0, 1, 1], [1, 1, 0], [1, 0, 1]]]
+    >>> duel_lineups(RuleSet.preset("pair-traditional")).players.tolist()
+    [[[0, 1, 0, 1], [1, 0, 1, 0]]]
+    """
+    pairs = rules.teams == "pairs"
+    sides = [0, 1, 0, 1] if pairs else [0, *[1] * (rules.players - 1)]
+    turns = range(2 if pairs else rules.players)
+    return Lineups.of_tables([[pair[side] for side in sides]], [turns], [sides])
+
+
+def _teams(names: Sequence[str]) -> list[Meeting]:
+    """Return every team against every other, partners opposite each other."""
+    opposite = [s for s, row in enumerate(seatings(4)) if (row[0] - row[2]) % 2 == 0]
+
+    def distinct(team: tuple[int, int], other: tuple[int, int]) -> Lineups:
+        """Leave out what would be the same match again, since its luck is fixed."""
+        entrants = np.array([team[0], other[0], team[1], other[1]])
+        rows = {tuple(entrants[seatings(4)[s]].tolist()): s for s in reversed(opposite)}
+        return Lineups.of_tables([entrants], [sorted(rows.values())], [[0, 1, 0, 1]])
+
+    teams = list(combinations_with_replacement(range(len(names)), 2))
+    titles = ["+".join(names[i] for i in team) for team in teams]
+    return [
+        (f"{titles[i]}{VERSUS}{titles[j]}", distinct(teams[i], teams[j]))
+        for i, j in combinations(range(len(teams)), 2)
+    ]
+
+
+def as_seated(players: int, seating: int) -> Lineups:
+    """Return the line-ups of one match a deal, of policies 0, 1, ... as they are seated."""
+    return Lineups.of_tables([range(players)], [[seating]])

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.runs import Totals
 from kozel_sim.stats import LEVEL, Ratio, whole_matches
-from kozel_sim.totals import Sums, Totals
+from kozel_sim.totals import Sums
 
 Floats = npt.NDArray[np.float64]
 ALL = "all"

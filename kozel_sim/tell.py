@@ -34,11 +34,10 @@ from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH, watch_matches
 from kozel_sim.engine.worlds import WORLDS
 from kozel_sim.moves import encode_move
+from kozel_sim.parts import Progress
 from kozel_sim.policies import read_policies
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.rules import RuleSet
-from kozel_sim.schedule import schedule
-from kozel_sim.simulation import Progress
 from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_level
 from kozel_sim.tiles import ALL, HAS, Hand, tile_id
 from kozel_sim.tournaments import Tournament
@@ -314,11 +313,11 @@ def count_tells(
     cells = np.zeros(shape, CELL)
     watcher = _ReadableWatcher if engine == "reference" else _Watcher
     watch = watcher(rules, planned.policies, planned.seed, cells).watch
-    tables = planned.tables[rules.players]
-    step = max(1, CHUNK // (len(tables) * rules.players))
+    lineups = next(block.lineups for block in planned.blocks if rules in block.rules)
+    step = max(1, CHUNK // lineups.matches)
 
     def watch_deals(first: int) -> None:
-        deals, _, players = schedule(first, min(first + step, planned.deals), tables)
+        deals, _, players = lineups.of_deals(first, min(first + step, planned.deals))
         watch(new_matches(deals, players))
         if progress:
             progress(len(deals))

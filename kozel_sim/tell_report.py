@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import pandas as pd
+import pyarrow as pa
 from rich.table import Table
 
 from kozel_sim import plots
@@ -20,12 +21,11 @@ from kozel_sim.printing import (
     records,
     spread,
 )
-from kozel_sim.provenance import machine, versions
-from kozel_sim.simulation import describe_run
+from kozel_sim.runs import closing
 from kozel_sim.stats import percent
-from kozel_sim.store import MANIFEST, prepare_folder, read_manifest, write_folder
+from kozel_sim.store import holds_run, open_folder, read_manifest, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, OBSERVERS, measure_planned
-from kozel_sim.tournaments import DESIGN, Tournament
+from kozel_sim.tournaments import Tournament, made
 
 FRAME = "tell.parquet"
 CLAIMS = {
@@ -40,36 +40,29 @@ def report_tell(
     planned: Tournament, folder: Path | None, workers: int, json_: bool, quiet: bool
 ) -> None:
     """Measure the tell unless a folder holds it already; print and write it."""
-    manifest = describe_run(
-        "tell",
-        f"the tell: {DESIGN}",
-        planned.rules,
-        planned.policies,
-        planned.seed,
-        planned.deals,
-        "auto",
-    )
-    if folder is not None and prepare_folder(folder, manifest):
-        frame = pd.read_parquet(folder / FRAME)
+    manifest = planned.manifest() | {"name": "tell", "design": f"the tell: {planned.design}"}
+    if folder is not None and holds_run(folder, manifest) and _is_finished(folder):
         manifest = read_manifest(folder)
+        frame = read_table(folder, manifest["files"][0]).to_pandas()
         note = f"{folder} holds this very run already; read, not played again"
     else:
         if quiet:
             hush()
-        # Compiles (or loads) the engine.
-        measure_planned(Tournament("tell", planned.rules[:1], planned.policies, 1, planned.seed))
-        start = time.perf_counter()
-        with progress_bar(planned.matches, quiet or json_) as step:
-            frame = measure_planned(planned, workers=workers, progress=step)
-        manifest |= {
-            "counts": {"matches": planned.matches, "rows": len(frame)},
-            "seconds": round(time.perf_counter() - start, 3),
-            "versions": versions(),
-            "machine": machine(),
-        }
+        with nullcontext() if folder is None else open_folder(folder, manifest) as kept:
+            # Compiles (or loads) the engine.
+            few = Tournament("tell", planned.rules[:1], planned.policies, 1, planned.seed)
+            measure_planned(few)
+            start = time.perf_counter()
+            with progress_bar(planned.matches, quiet or json_) as step:
+                frame = measure_planned(planned, workers=workers, progress=step)
+            manifest |= {"counts": {"matches": planned.matches, "rows": len(frame)}}
+            manifest |= made(time.perf_counter() - start)
+            if kept is not None:
+                content = write_table(pa.Table.from_pandas(frame, preserve_index=False))
+                kept.keep({FRAME: content}, {FRAME: {"rows": len(frame)}})
+                kept.finish(closing(manifest), lambda scratch: write_tell(frame, scratch))
         note = f"{planned.matches:,} matches in {manifest['seconds']:.1f} s"
         if folder is not None:
-            write_folder(folder, lambda scratch: write_tell(frame, manifest, scratch))
             note += f"; written to {folder}"
     if json_ and not quiet:
         print_json({"manifest": manifest, "tell": records(frame)})
@@ -83,13 +76,15 @@ def report_tell(
         print(f"{note}; seed {planned.seed}")
 
 
-def write_tell(frame: pd.DataFrame, manifest: dict[str, Any], folder: Path) -> None:
-    """Write the frame (Parquet and CSV), its manifest and its plot."""
+def _is_finished(folder: Path) -> bool:
+    return bool(read_manifest(folder)["state"] == "finished")
+
+
+def write_tell(frame: pd.DataFrame, folder: Path) -> None:
+    """Write the frame as CSV, and its plot."""
     matplotlib.use("Agg")
-    frame.to_parquet(folder / FRAME, index=False)
     frame.to_csv(folder / "tell.csv", index=False)
     plots.tells(frame).savefig(folder / "tell.png", dpi=120)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
 def print_tell(title: str, rows: pd.DataFrame) -> None:

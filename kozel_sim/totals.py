@@ -13,10 +13,8 @@ products   ``[column, column]``, over the deals; column 0 is 1 for every deal: r
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,13 +22,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from kozel_sim import stats
 from kozel_sim.engine.tally import GAME, OF_A_POLICY, add_products, tally_matches
 from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import rating100
-from kozel_sim.store import MANIFEST, prepare_folder, read_manifest, write_folder
+from kozel_sim.store import MANIFEST, read_table, write_table
 
 Ints = npt.NDArray[np.int64]
 Form = dict[int, Fraction]
@@ -39,7 +36,6 @@ ROUND_BINS = 1000
 """Bins of the histogram of rounds; the last one also counts what is above."""
 POINTS_ABOVE = 500
 """Bins of the histogram of points above the target; the last one also counts what is above."""
-FILE = "totals.npz"
 ARRAYS = ("products", "with_first", "rated_deals", "points", "rounds")
 LIMIT = 2**62
 """No chunk's product comes near it, so two summands below it cannot outgrow 64 bits."""
@@ -255,183 +251,48 @@ class SumsRatio:
         )
 
 
-@dataclass(frozen=True)
-class Totals:
-    """The results of a run that was played with ``aggregate=True``: sums instead of a frame.
+def write_sums(found: Sequence[Sums]) -> tuple[bytes, dict[str, Any]]:
+    """Return the sums of a part as a file, and what else must be known to read it."""
+    import pyarrow as pa
 
-    Attributes
-    ----------
-    sums : list of Sums
-        One for each rule set, in the order in which they are listed.
-    manifest : dict
-        How it was made, as ``Run.manifest``.
-    """
-
-    sums: list[Sums]
-    manifest: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The run's name."""
-        return str(self.manifest["name"])
-
-    @property
-    def matches(self) -> int:
-        """Matches played."""
-        return sum(s.matches for s in self.sums)
-
-    @property
-    def rounds(self) -> int:
-        """Rounds played in all matches."""
-        return sum(int(s.products[0, GAME.index("rounds")]) for s in self.sums)
-
-    def summary(
-        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
-    ) -> pd.DataFrame:
-        """Return goat rate, points and rating by policy, as ``Run.summary`` up to rounding.
-
-        Parameters
-        ----------
-        by : "policy"
-            Sums are kept by policy alone.
-        level : float, default 0.95
-            The intervals' coverage.
-        metric : {"goat_rate", "points", "rating"}, optional
-            Only this one.
-
-        Raises
-        ------
-        ValueError
-            If it is asked by anything else.
-        """
-        if by != "policy":
-            raise ValueError(
-                f"an aggregate is summed by policy, not by {by!r}; play without aggregate for that"
-            )
-        rows = []
-        for sums in self.sums:
-            groups = [
-                (name, sums.deals * matches, sums.metrics_of(name, level))
-                for name, (_, matches) in sums.policies.items()
-            ]
-            rows += stats.summary_rows(sums.preset, sums.players, by, groups)
-        return stats.only(pd.DataFrame(rows), metric)
-
-    def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
-        """Return goats, fish and rounds by preset, as ``Run.presets`` up to rounding."""
-        rows = []
-        for sums in self.sums:
-            metrics = sums.metrics(level)
-            rows += stats.preset_rows(sums.preset, sums.players, metrics, sums.matches)
-        return pd.DataFrame(rows)
-
-    def histogram(self, of: str = "points") -> pd.DataFrame:
-        """Return how often each final account, or each number of rounds, was met.
-
-        Parameters
-        ----------
-        of : {"points", "rounds"}
-            Points of a policy's seats at the end, or rounds of a match. The lowest and the highest
-            bin that a rule set can have (0 and 499 over the target; 999 rounds) also count what
-            lies beyond.
-
-        Returns
-        -------
-        DataFrame
-            Columns preset, players, policy (only of points), `of`, count; counts of 0 are left out.
-
-        Raises
-        ------
-        ValueError
-            If it is asked of anything else.
-        """
-        if of not in ("points", "rounds"):
-            raise ValueError(f"unknown histogram {of!r}; choose from points, rounds")
-        parts = []
-        for sums in self.sums:
-            head: dict[str, Any] = {"preset": sums.preset, "players": sums.players}
-            if of == "rounds":
-                parts.append((head, sums.rounds))
-            else:
-                rows = zip(sums.policies, sums.points, strict=True)
-                parts += [(head | {"policy": name}, counts) for name, counts in rows]
-        frames = []
-        for head, counts in parts:
-            (met,) = counts.nonzero()
-            frames.append(pd.DataFrame(head | {of: met, "count": counts[met]}))
-        return pd.concat(frames, ignore_index=True)
-
-    def __repr__(self) -> str:
-        return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
-
-    def save(self, folder: str | Path, extra: Callable[[Path], None] | None = None) -> Path:
-        """Write the totals to a folder that does not exist, is empty, or holds this very run.
-
-        Parameters and errors are those of ``Run.save``; ``load_totals`` reads them.
-        """
-        folder = Path(folder)
-        if prepare_folder(folder, self.manifest):
-            return folder
-
-        def fill(scratch: Path) -> None:
-            arrays = {
-                f"{name}-{number}": getattr(sums, name)
-                for number, sums in enumerate(self.sums)
-                for name in ARRAYS
-            }
-            np.savez_compressed(scratch / FILE, allow_pickle=False, **arrays)
-            digest = hashlib.sha256((scratch / FILE).read_bytes()).hexdigest()
-            facts = [
-                {key: value for key, value in vars(sums).items() if key not in ARRAYS}
-                for sums in self.sums
-            ]
-            files = [{"file": FILE, "sha256": digest, "sums": facts}]
-            if extra is not None:
-                extra(scratch)
-            text = json.dumps(self.manifest | {"files": files}, indent=1)
-            (scratch / MANIFEST).write_text(text + "\n", encoding="utf-8")
-
-        write_folder(folder, fill)
-        return folder
+    arrays = [np.asarray(getattr(sums, name)) for sums in found for name in ARRAYS]
+    numbers = np.concatenate([array.ravel() for array in arrays])
+    facts = [
+        {key: value for key, value in vars(sums).items() if key not in ARRAYS}
+        | {"shapes": [getattr(sums, name).shape for name in ARRAYS]}
+        for sums in found
+    ]
+    return write_table(pa.table({"sums": numbers})), {"sums": facts}
 
 
-def load_totals(folder: str | Path) -> Totals:
-    """Read totals back from their folder.
-
-    Parameters
-    ----------
-    folder : str or Path
-        A folder that ``Totals.save`` or ``kozel run --aggregate`` has written.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds no totals, or a file of it is missing or damaged.
-    """
-    folder = Path(folder)
-    manifest = read_manifest(folder)
-    if not manifest.get("aggregate"):
-        raise ValueError(f"{folder} holds a run with a frame; read it with load_run")
-    path = folder / FILE
+def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
+    """Read what ``write_sums`` wrote; ValueError if it is missing or damaged."""
+    numbers = read_table(folder, entry)["sums"].to_numpy()
+    found = []
     try:
-        (entry,) = manifest["files"]
-        facts = [
-            each | {"policies": {name: tuple(n) for name, n in each["policies"].items()}}
-            for each in entry["sums"]
-        ]
-        digest = entry["sha256"]
+        for facts in entry["sums"]:
+            facts = dict(facts)
+            arrays = {}
+            for name, shape in zip(ARRAYS, facts.pop("shapes"), strict=True):
+                size = math.prod(shape)
+                arrays[name] = numbers[:size].reshape(shape).copy()
+                numbers = numbers[size:]
+            facts["policies"] = {name: tuple(n) for name, n in facts["policies"].items()}
+            found.append(Sums(**facts, **arrays))
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its sums") from None
-    if not path.is_file():
-        raise ValueError(f"{path} is missing")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-        raise ValueError(f"{path} is damaged: its hash is not the manifest's")
-    with np.load(path) as arrays:
-        found = [
-            Sums(**each, **{name: arrays[f"{name}-{number}"] for name in ARRAYS})
-            for number, each in enumerate(facts)
-        ]
-    return Totals(found, manifest)
+        raise ValueError(
+            f"{folder / MANIFEST} is damaged: it does not say what is in {entry['file']}"
+        ) from None
+    return found
+
+
+def join_sums(parts: Sequence[Sequence[Sums]]) -> list[Sums]:
+    """Add up parts of one block, rule set by rule set."""
+    whole = [sums.blank() for sums in parts[0]]
+    for part in parts:
+        for sums, more in zip(whole, part, strict=True):
+            sums.add(more)
+    return whole
 
 
 Desk = tuple[npt.NDArray[Any], Ints]

@@ -1,16 +1,21 @@
-"""Tournaments: schedule -> chunks -> engine -> frame."""
+"""Tournaments: a field, rules and a design are planned, then played part by part.
+
+A tournament in a folder is written as it is played, and goes on after an interrupt; without one its
+parts are kept in memory. Either way it comes out the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import comb, factorial
-from typing import Literal, overload
-
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
+from pathlib import Path
+from typing import Any, Literal, overload
 
 from kozel_sim.checks import (
     Engine,
@@ -22,32 +27,68 @@ from kozel_sim.checks import (
     read_seed,
 )
 from kozel_sim.decision import Policy
-from kozel_sim.engine.play import new_matches
 from kozel_sim.experiment import Experiment
-from kozel_sim.policies import read_policies
-from kozel_sim.rules import RuleSet
-from kozel_sim.schedule import schedule, tables, whole_cycles
-from kozel_sim.simulation import (
+from kozel_sim.frames import stack_frames
+from kozel_sim.parts import (
     CHUNK,
-    CHUNK_BYTES,
-    ROW_BYTES,
+    Block,
+    Part,
+    PartPlayer,
     Progress,
-    add_up,
-    describe_run,
-    finish_run,
-    finish_totals,
-    frame_of,
-    play_all,
+    Result,
+    cut,
+    part_size,
+    work_through,
 )
-from kozel_sim.store import Run
-from kozel_sim.totals import Tally, Totals
+from kozel_sim.policies import describe_policy, read_policies, rebuild_policy
+from kozel_sim.provenance import machine, source_hash, versions
+from kozel_sim.rng import STREAM_VERSION
+from kozel_sim.rules import RuleSet
+from kozel_sim.runs import Run, Totals, closing, load, part_name, totals_of, write_frames
+from kozel_sim.schedule import (
+    DUELS,
+    PERMUTATIONS,
+    ROTATIONS,
+    Lineups,
+    as_seated,
+    meetings,
+    whole_cycles,
+)
+from kozel_sim.store import FORMAT, RunFolder, holds_run, open_folder, read_manifest
+from kozel_sim.totals import Sums, join_sums, write_sums
 
-DESIGN = "every deal at every table in every rotation"
+ROW_BYTES = 160
+"""Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
+CHUNK_BYTES = 400
+"""Memory that a match of a chunk takes where no frame is made."""
+SEATED = "seating"
+"""The design of ``simulate``: policies as they are seated."""
+
+Deliver = Callable[[Part, Result], None]
+Mapper = Callable[["Tournament", Engine, Iterable[Part], Deliver, Progress | None], None]
+"""Plays parts, in any order and anywhere, and delivers what comes of each."""
+
+
+def play_here(workers: int = 1) -> Mapper:
+    """Return what plays parts on threads of this process."""
+
+    def play_parts(
+        planned: Tournament,
+        engine: Engine,
+        parts: Iterable[Part],
+        deliver: Deliver,
+        progress: Progress | None,
+    ) -> None:
+        player = planned.player(engine)
+        threads = 1 if engine == "reference" else workers
+        work_through(parts, lambda part: deliver(part, player.play(part, progress)), threads)
+
+    return play_parts
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What a tournament will play; checked when it is built, before anything is played.
+    """What will be played; checked when it is built, before anything is played.
 
     Attributes
     ----------
@@ -58,11 +99,17 @@ class Tournament:
     policies : list of Policy
         The field.
     deals : int
-        Deals per table, whole cycles of the seatings.
+        How many deals, whole cycles of the seatings.
     seed : int
         Fixes all luck.
+    design : str
+        One of ``kozel_sim.schedule.DESIGNS``, or "seating 0" and so on: policies as they sit.
+    pairs : tuple of (int, int)
+        For duels: who meets whom, by number; by default all.
     aggregate : bool
         Whether sums are kept instead of a frame.
+    shard : (int, int), optional
+        ``(i, n)``: every n-th part alone, from the i-th on, counted from 1.
     """
 
     name: str
@@ -70,105 +117,235 @@ class Tournament:
     policies: list[Policy]
     deals: int
     seed: int
+    design: str = ROTATIONS
+    pairs: tuple[tuple[int, int], ...] = ()
     aggregate: bool = False
-    tables: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict, compare=False)
+    shard: tuple[int, int] | None = None
+    blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [policy.name for policy in self.policies]
         for name in names:
-            if names.count(name) > 1:
+            if names.count(name) > 1 and not self.seated:
                 raise ValueError(f"policy {name} is listed twice; a table seats distinct policies")
         need_distinct(self.rules)
         deals = need_positive("deals", self.deals)
-        largest = max(rules.players for rules in self.rules)
-        if len(names) < largest:
-            raise ValueError(
-                f"a table of {largest} players needs {largest} distinct policies; "
-                f"{len(names)} given: {', '.join(names)}"
-            )
-        object.__setattr__(self, "deals", whole_cycles(deals, largest))
-        of_a_deal = [comb(len(names), r.players) * r.players for r in self.rules]
-        rows = sum(n * r.players for n, r in zip(of_a_deal, self.rules, strict=True)) * self.deals
-        chunk = max(CHUNK, *of_a_deal) * factorial(largest - 1)
-        kept = CHUNK_BYTES * chunk if self.aggregate else ROW_BYTES * rows
-        need_memory(f"{sum(of_a_deal) * self.deals:,} matches", kept)
-        for rules in self.rules:
-            self.tables[rules.players] = tables(len(names), rules.players)
+        if self.shard is not None:
+            i, n = self.shard
+            if not 1 <= i <= n:
+                raise ValueError(f"shard {i}/{n} is none: it must be from 1/{n} to {n}/{n}")
+        if self.aggregate and not self.seated and self.design not in (ROTATIONS, PERMUTATIONS):
+            raise ValueError(f"the design {self.design} compares by deal; it is not aggregated")
+        if self.design == ROTATIONS:
+            deals = whole_cycles(deals, max(rules.players for rules in self.rules))
+        object.__setattr__(self, "deals", deals)
+        self._need_memory()
+        met = [(rules, *meeting) for rules in self.rules for meeting in self._meetings(rules)]
+        if self.aggregate:
+            # Differences between rule sets need the same deals at hand.
+            by_players: dict[int, list[RuleSet]] = {}
+            lineups: dict[int, Lineups] = {}
+            for rules, _, these in met:
+                by_players.setdefault(rules.players, []).append(rules)
+                lineups[rules.players] = these
+            for n, together in by_players.items():
+                self.blocks.append(Block(len(self.blocks), tuple(together), "", lineups[n]))
+        else:
+            for rules, title, these in met:
+                self.blocks.append(Block(len(self.blocks), (rules,), title, these))
 
     @classmethod
-    def of(cls, experiment: Experiment, aggregate: bool = False) -> Tournament:
+    def of(cls, experiment: Experiment, **more: Any) -> Tournament:
         """Return the tournament that an experiment's file describes."""
-        policies = read_policies(experiment.policies)
-        rules = experiment.rule_sets()
-        return cls(experiment.name, rules, policies, experiment.deals, experiment.seed, aggregate)
+        specs = experiment.policies or [spec for pair in experiment.duels for spec in pair]
+        policies = list({policy.name: policy for policy in read_policies(specs)}.values())
+        if experiment.policies:
+            policies = read_policies(specs)
+        names = [policy.name for policy in policies]
+        pairs = [[names.index(p.name) for p in read_policies(pair)] for pair in experiment.duels]
+        return cls(
+            experiment.name,
+            experiment.rule_sets(),
+            policies,
+            experiment.deals,
+            experiment.seed,
+            DUELS if experiment.duels else experiment.design,
+            read_pairs(pairs, names),
+            **more,
+        )
+
+    @classmethod
+    def of_manifest(cls, manifest: dict[str, Any]) -> Tournament:
+        """Return the tournament whose manifest this is; users' functions are built from source."""
+        shard = manifest.get("shard")
+        return cls(
+            manifest["name"],
+            [RuleSet.from_knobs(r["knobs"], base=r["base"]) for r in manifest["rules"]],
+            [rebuild_policy(described) for described in manifest["policies"]],
+            manifest["deals"],
+            manifest["seed"],
+            manifest["design"],
+            tuple((a, b) for a, b in manifest.get("pairs", [])),
+            bool(manifest.get("aggregate")),
+            None if shard is None else read_shard(shard),
+        )
+
+    @property
+    def seated(self) -> bool:
+        """Whether policies are played as they are seated."""
+        return self.design.startswith(SEATED)
+
+    @property
+    def has_duels(self) -> bool:
+        """Whether it compares two sides in every match."""
+        return any(block.duel for block in self.blocks)
 
     @property
     def matches(self) -> int:
-        """How many matches will be played."""
-        return sum(self.tables[r.players].shape[0] * r.players * self.deals for r in self.rules)
+        """How many matches will be played, in all shards."""
+        return sum(block.matches_per_deal for block in self.blocks) * self.deals
 
-    def manifest(self, engine: Engine = "auto") -> dict[str, object]:
+    def manifest(self, engine: Engine = "auto") -> dict[str, Any]:
         """Return what is known of the run before it is played."""
-        return describe_run(
-            self.name,
-            DESIGN,
-            self.rules,
-            self.policies,
-            self.seed,
-            self.deals,
-            engine,
-            self.aggregate,
-        )
+        schedule = hashlib.sha256("".join(b.lineups.digest for b in self.blocks).encode())
+        found: dict[str, Any] = {
+            "format": FORMAT,
+            "name": self.name,
+            "version": versions()["kozel_sim"],
+            "stream": STREAM_VERSION,
+            "sources": source_hash(compiled=True),
+            "seed": self.seed,
+            "deals": self.deals,
+            "design": self.design,
+            "engine": engine,
+            "rules": [
+                {"preset": r.name, "base": r.base, "digest": r.digest, "knobs": r.knobs()}
+                for r in self.rules
+            ],
+            "policies": [describe_policy(policy) for policy in self.policies],
+            "schedule": schedule.hexdigest()[:16],
+        }
+        if self.pairs:
+            found["pairs"] = [list(pair) for pair in self.pairs]
+        if self.aggregate:
+            found["aggregate"] = True
+        if self.shard is not None:
+            found["shard"] = "{}/{}".format(*self.shard)
+        return found
+
+    def parts(self, sizes: Sequence[int]) -> list[Part]:
+        """Return the parts of this run (or shard); a part of each block has so many deals."""
+        found = [
+            part
+            for block, size in zip(self.blocks, sizes, strict=True)
+            for part in cut(block, 0, self.deals, size)
+        ]
+        i, n = self.shard or (1, 1)
+        return found[i - 1 :: n]
+
+    def part_sizes(self, chunk: int | None = None) -> list[int]:
+        """Return how many deals a part of each block has; small enough for the shards."""
+        sizes = [part_size(block, self.deals, self.aggregate, chunk) for block in self.blocks]
+        if self.shard is None:
+            return sizes
+        cycles = [block.lineups.cycle for block in self.blocks]
+        share = self.deals // (4 * self.shard[1])
+        return [
+            max(cycle, min(size, share) // cycle * cycle)
+            for cycle, size in zip(cycles, sizes, strict=True)
+        ]
+
+    def player(self, engine: Engine = "auto") -> PartPlayer:
+        """Return what plays this tournament's parts."""
+        return PartPlayer(self.blocks, self.policies, self.seed, self.aggregate, engine)
 
     def play(
         self,
         engine: Engine = "auto",
         workers: int = 1,
-        chunk: int = CHUNK,
+        chunk: int | None = None,
         progress: Progress | None = None,
+        folder: str | Path | None = None,
+        mapper: Mapper | None = None,
+        extra: Callable[[Run | Totals, Path], None] | None = None,
     ) -> Run | Totals:
-        """Play it all; engine, workers and chunk do not change a bit of the result."""
-        need_engine(engine, workers, chunk)
-        start = time.perf_counter()
-        if self.aggregate:
-            return self._play_totals(engine, workers, chunk, progress, start)
-        frames = []
-        for rules in self.rules:
-            deals, seating, players = schedule(0, self.deals, self.tables[rules.players])
-            matches = new_matches(deals, players)
-            play_all(rules, self.policies, matches, self.seed, engine, workers, chunk, progress)
-            frames.append(frame_of(rules, self.policies, matches, seating))
-        return finish_run(stack_frames(frames), self.manifest(engine), start)
+        """Play it all; engine, workers, chunk and mapper do not change a bit of the result.
 
-    def _play_totals(
-        self, engine: Engine, workers: int, chunk: int, progress: Progress | None, start: float
-    ) -> Totals:
-        """Play the rule sets of one number of players together, chunk by chunk."""
-        found: dict[tuple[str, int], Tally] = {}
+        Parameters
+        ----------
+        engine, workers, progress
+            As for ``simulate``.
+        chunk : int, optional
+            Matches of a part; by default it grows with the run.
+        folder : str or Path, optional
+            Where it is written while it is played. If it holds this very run, that is continued, or
+            read where it is finished.
+        mapper : callable, optional
+            Who plays the parts; by default threads of this process.
+        extra : callable, optional
+            Called with the results and a folder, to add files such as plots.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written to, holds something else, or is being written to.
+        ValueError
+            If a policy makes an illegal move.
+        """
+        need_engine(engine, workers, 1 if chunk is None else chunk)
+        mapper = mapper or play_here(workers)
+        if folder is None:
+            memory = Memory(self, engine, chunk)
+            self._play_on(memory, engine, mapper, progress)
+            return memory.results()
+        folder = Path(folder)
+        manifest = self.manifest(engine)
+        if holds_run(folder, manifest) and read_manifest(folder)["state"] == "finished":
+            return load(folder)
+        with open_folder(folder, manifest) as kept:
+            place = Kept(self, kept, chunk)
+            self._play_on(place, engine, mapper, progress)
+            done = place.results()
+            more = closing(done.manifest)
+            kept.finish(more, None if extra is None else lambda scratch: extra(done, scratch))
+            done.manifest.update(kept.manifest)
+        return done
+
+    def _play_on(
+        self, desk: Desk, engine: Engine, mapper: Mapper, progress: Progress | None
+    ) -> None:
+        parts = self.parts(desk.sizes)
+        there = [part for part in parts if desk.has(part)]
+        if progress and there:
+            progress(sum(self._matches_of(part) for part in there))
+        left = [part for part in parts if part not in set(there)]
+        if left:
+            mapper(self, engine, left, desk.keep, progress)
+
+    def _matches_of(self, part: Part) -> int:
+        return self.blocks[part.block].matches_per_deal * (part.end - part.first)
+
+    def _meetings(self, rules: RuleSet) -> list[tuple[str, Lineups]]:
+        if self.seated:
+            return [("", as_seated(rules.players, int(self.design.removeprefix(SEATED))))]
         names = [policy.name for policy in self.policies]
-        for n, at_tables in self.tables.items():
-            cycle = factorial(n - 1)
-            deals = max(cycle, chunk // at_tables.size // cycle * cycle)
-            deals = min(deals, self.deals)
-            ids, _, players = schedule(0, deals, at_tables)
-            pattern = new_matches(ids, players)
-            tallies: list[Tally] = []
-            for rules in self.rules:
-                if rules.players == n:
-                    first = tallies[0] if tallies else None
-                    tallies.append(Tally(rules, names, pattern, deals, first))
-            add_up(tallies, self.policies, self.deals, self.seed, engine, workers, progress)
-            found |= {(tally.rules.name, n): tally for tally in tallies}
-        in_order = [found[rules.name, rules.players] for rules in self.rules]
-        return finish_totals(in_order, self.manifest(engine), start)
+        return meetings(self.design, rules, names, self.pairs)
 
+    def _need_memory(self) -> None:
+        """Raise ValueError if the frame, or the chunks that are added up, do not fit."""
+        matches = [self._matches_of_a_deal(rules) for rules in self.rules]
+        players = [rules.players for rules in self.rules]
+        rows = sum(n * m for n, m in zip(players, matches, strict=True)) * self.deals
+        chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
+        kept = CHUNK_BYTES * chunk if self.aggregate else ROW_BYTES * rows
+        need_memory(f"{sum(matches) * self.deals:,} matches", kept)
 
-def stack_frames(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Put frames below each other; their categories are joined, not lost."""
-    presets = list(dict.fromkeys(name for f in frames for name in f["preset"].cat.categories))
-    for frame in frames:
-        frame["preset"] = frame["preset"].cat.set_categories(presets)
-    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    def _matches_of_a_deal(self, rules: RuleSet) -> int:
+        """Count without listing: the tables of a large field may not fit."""
+        n = rules.players
+        if self.design in (ROTATIONS, PERMUTATIONS):
+            return comb(len(self.policies), n) * (n if self.design == ROTATIONS else factorial(n))
+        return sum(lineups.matches for _, lineups in self._meetings(rules))
 
 
 @overload
@@ -179,11 +356,13 @@ def tournament(
     seed: int | None = None,
     *,
     players: int | None = None,
+    design: str = ROTATIONS,
     name: str = "tournament",
     engine: Engine = "auto",
     workers: int = 1,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     progress: Progress | None = None,
+    folder: str | Path | None = None,
     aggregate: Literal[False] = False,
 ) -> Run: ...
 
@@ -196,11 +375,13 @@ def tournament(
     seed: int | None = None,
     *,
     players: int | None = None,
+    design: str = ROTATIONS,
     name: str = "tournament",
     engine: Engine = "auto",
     workers: int = 1,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     progress: Progress | None = None,
+    folder: str | Path | None = None,
     aggregate: Literal[True],
 ) -> Totals: ...
 
@@ -212,14 +393,18 @@ def tournament(
     seed: int | None = None,
     *,
     players: int | None = None,
+    design: str = ROTATIONS,
     name: str = "tournament",
     engine: Engine = "auto",
     workers: int = 1,
-    chunk: int = CHUNK,
+    chunk: int | None = None,
     progress: Progress | None = None,
+    folder: str | Path | None = None,
     aggregate: bool = False,
 ) -> Run | Totals:
-    """Play every set of distinct policies that fills a table, each deal from every seat.
+    """Let policies play each other on the same deals, each deal from every seat.
+
+    By default at tables of distinct policies: every set of them that fills one.
 
     Parameters
     ----------
@@ -233,10 +418,15 @@ def tournament(
         Unsigned 64-bit; without one it is drawn, and noted in the manifest.
     players : int, optional
         For presets given by name: 4 by default, or the only number a preset allows.
+    design : {"rotations", "permutations", "duels", "gauntlet", "teams"}
+        Who meets whom from which seats, see ``kozel_sim.schedule.DESIGNS``.
     name : str
         The run's name.
     engine, workers, chunk, progress, aggregate
         As for ``simulate``.
+    folder : str or Path, optional
+        Where the run is written while it is played. The same call continues a run that was cut off
+        there, and reads one that is finished.
 
     Returns
     -------
@@ -249,6 +439,8 @@ def tournament(
         If a value is out of range or unknown, or a policy makes an illegal move.
     NotImplementedError
         If no engine plays a knob of the rules.
+    OSError
+        If the folder cannot be written to, or holds something else.
 
     Examples
     --------
@@ -258,5 +450,146 @@ def tournament(
     """
     rule_sets = read_rule_sets(rules, players)
     field = read_policies(policies)
-    planned = Tournament(name, rule_sets, field, deals, read_seed(seed), aggregate)
-    return planned.play(engine, workers, chunk, progress)
+    planned = Tournament(
+        name, rule_sets, field, deals, read_seed(seed), design, aggregate=aggregate
+    )
+    return planned.play(engine, workers, chunk, progress, folder)
+
+
+# ---------------------------------------------------------------------- where parts are kept
+
+
+class Memory:
+    """Keeps what comes of parts in memory."""
+
+    def __init__(self, planned: Tournament, engine: Engine, chunk: int | None) -> None:
+        self.sizes = planned.part_sizes(chunk)
+        self._planned = planned
+        self._manifest = planned.manifest(engine)
+        self._frames: dict[Part, dict[str, Any]] = {}
+        self._sums: dict[int, list[Sums]] = {}
+        self._turn = threading.Lock()
+        self._start = time.perf_counter()
+
+    def has(self, part: Part) -> bool:
+        """Nothing is there from before."""
+        return part in self._frames
+
+    def keep(self, part: Part, result: Result) -> None:
+        """Keep what came of a part; sums are added up, in whatever order they come."""
+        if isinstance(result, dict):
+            self._frames[part] = result
+            return
+        with self._turn:
+            before = self._sums.get(part.block)
+            self._sums[part.block] = result if before is None else join_sums([before, result])
+
+    def results(self) -> Run | Totals:
+        """Put everything together."""
+        manifest = self._manifest | made(time.perf_counter() - self._start)
+        if self._planned.aggregate:
+            found = totals_of(list(self._sums.values()), manifest)
+            return Totals(found.sums, manifest | {"counts": counts(found)})
+        frames = [self._frames.pop(part) for part in sorted(self._frames)]
+        run = Run(stack_frames([frame.pop("matches") for frame in frames]), manifest)
+        return Run(run.frame, manifest | {"counts": counts(run)})
+
+
+class Kept:
+    """Keeps what comes of parts in a folder."""
+
+    def __init__(self, planned: Tournament, folder: RunFolder, chunk: int | None) -> None:
+        self.sizes = folder.manifest.get("part_sizes") or planned.part_sizes(chunk)
+        self._planned = planned
+        self._folder = folder
+        self._start = time.perf_counter()
+        self._before = float(folder.manifest.get("seconds", 0.0))
+        self._names = [folder_of(block) for block in planned.blocks]
+
+    def _name(self, part: Part) -> str:
+        kind = "totals" if self._planned.aggregate else "matches"
+        return part_name(kind, self._names[part.block], part.first)
+
+    def has(self, part: Part) -> bool:
+        """Tell whether a part is there from before."""
+        return self._folder.entry(self._name(part)) is not None
+
+    def keep(self, part: Part, result: Result) -> None:
+        """Write what came of a part."""
+        if isinstance(result, list):
+            content, fact = write_sums(result)
+            name = self._name(part)
+            files, facts = {name: content}, {name: fact}
+        else:
+            files, facts = write_frames(self._names[part.block], part.first, result)
+        for fact in facts.values():
+            fact["deals"] = [part.first, part.end]
+        self._folder.keep(files, facts, part_sizes=self.sizes, seconds=self._seconds())
+
+    def _seconds(self) -> float:
+        return round(self._before + time.perf_counter() - self._start, 3)
+
+    def results(self) -> Run | Totals:
+        """Read everything back."""
+        found = load(self._folder.path, unfinished=True)
+        found.manifest.update(made(self._seconds()) | {"counts": counts(found)})
+        return found
+
+
+Desk = Memory | Kept
+
+
+def folder_of(block: Block) -> str:
+    """Return the name of a block's folder: its number, rules, players and duel."""
+    words = [block.rules[0].name, str(block.rules[0].players), block.duel]
+    if len(block.rules) > 1:
+        words[0] = f"{len(block.rules)}-rule-sets"
+    text = re.sub(r"[^A-Za-z0-9]+", "-", " ".join(words)).strip("-")
+    return f"{block.number:02}-{text[:60].strip('-')}"
+
+
+def counts(found: Run | Totals) -> dict[str, int]:
+    """Return how much was played."""
+    if isinstance(found, Totals):
+        return {"matches": sum(s.matches for s in found.sums), "rounds": found.rounds}
+    first_seats = found.frame["seat"] == 0
+    return {
+        "matches": int(first_seats.sum()),
+        "rounds": int(found.frame.loc[first_seats, "rounds"].sum()),
+        "rows": len(found.frame),
+    }
+
+
+def made(seconds: float) -> dict[str, Any]:
+    """Return when, how long and on what something was made."""
+    return {
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "versions": versions(),
+        "machine": machine(),
+    }
+
+
+def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return who meets whom; ValueError where that is one policy, or listed twice."""
+    found = [(a, b) for a, b in pairs]
+    for a, b in found:
+        if a == b:
+            raise ValueError(f"{names[a]} cannot duel with itself")
+        if found.count((a, b)) > 1:
+            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
+    return tuple(found)
+
+
+def read_shard(text: str) -> tuple[int, int]:
+    """Read ``i/n``; ValueError at anything else.
+
+    Examples
+    --------
+    >>> read_shard("2/3")
+    (2, 3)
+    """
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise ValueError(f"shard {text!r} is none; write i/n with i from 1 to n, like 1/3")
+    return int(found[1]), int(found[2])

@@ -185,7 +185,9 @@ def test_tournament_out_holds_run_summary_and_plot(kozel):
         "mine",
         "mine/leaderboard.png",
         "mine/manifest.json",
-        "mine/matches-00000.parquet",
+        "mine/matches",
+        "mine/matches/00-room-fish-all-2",
+        "mine/matches/00-room-fish-all-2/deal-000000000000.parquet",
         "mine/summary.csv",
     ]
     assert load_run("mine").matches == 24

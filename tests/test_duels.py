@@ -7,9 +7,10 @@ from command_line import runner
 from user_policies import own_registry, scatter
 
 from kozel_sim import RuleSet, compare, duel, get_policy, play, policy
-from kozel_sim.duels import Duels, duel_seats
 from kozel_sim.experiment import Experiment, load_experiment
 from kozel_sim.printing import verdict
+from kozel_sim.schedule import duel_lineups
+from kozel_sim.tournaments import Tournament
 
 A, B = "dump_heavy", "random"
 TABLES = [("room-fish-all", 2), ("room-fish-all", 3), ("room-fish-all", 4), ("pair-traditional", 4)]
@@ -24,7 +25,7 @@ def forgetful_registry():
 @pytest.mark.parametrize(("preset", "players"), TABLES)
 def test_first_policy_sits_once_at_every_seat(preset, players):
     rules = RuleSet.preset(preset, players)
-    seats = duel_seats(rules)
+    (seats,) = duel_lineups(rules).players
     pairs = rules.teams == "pairs"
     assert (seats == 0).sum(axis=0).tolist() == [1] * players
     assert (seats == 0).sum(axis=1).tolist() == [2 if pairs else 1] * len(seats)
@@ -36,7 +37,7 @@ def test_first_policy_sits_once_at_every_seat(preset, players):
 def test_duel_plays_the_matches_it_says(preset, players):
     run = duel(preset, A, B, 3, seed=5, players=players)
     rules = RuleSet.preset(preset, players)
-    seats = duel_seats(rules)
+    (seats,) = duel_lineups(rules).players
     assert run.matches == 3 * len(seats) == len(run.frame) // players
     for number, (_, rows) in enumerate(run.frame.groupby(["deal", "seating"], sort=False)):
         specs = [(A, B)[i] for i in seats[number % len(seats)]]
@@ -156,13 +157,12 @@ def test_engines_agree_on_a_duel():
 
 def test_policy_cannot_duel_with_itself_or_twice():
     rules = [RuleSet.preset("room-fish-all", 2)]
-    one, other = get_policy(A), get_policy(B)
     with pytest.raises(ValueError, match="dump_heavy cannot duel with itself"):
         duel(rules, A, A, 3, seed=1)
     with pytest.raises(ValueError, match="dump_heavy v random is listed twice"):
-        Duels("d", rules, [(one, other), (one, other)], 3, 1)
-    with pytest.raises(ValueError, match="no duel is named"):
-        Duels("d", rules, [], 3, 1)
+        Tournament.of(Experiment.read(DUELS | {"duels": [(A, B), (A, B)]}, "x.toml"))
+    with pytest.raises(ValueError, match="two or more policies; 1 given"):
+        Tournament("d", rules, [get_policy(A)], 3, 1, "duels")
 
 
 def test_frame_without_duels_is_refused():
@@ -172,6 +172,7 @@ def test_frame_without_duels_is_refused():
 
 # ---------------------------------------------------------------------- experiment files
 
+DUELS = {"name": "x", "seed": 1, "deals": 1, "rules": ["room-fish-all"], "duels": [(A, B)]}
 FILE = """
 name = "try"
 seed = 1
@@ -187,15 +188,15 @@ careful = "hold_last > long_suit?match"
 def test_experiment_may_list_duels_and_ladders(tmp_path):
     path = tmp_path / "try.toml"
     path.write_text(FILE)
-    planned = Duels.of(load_experiment(path))
+    planned = Tournament.of(load_experiment(path))
     run = planned.play()
     assert run.matches == planned.matches == 2 * 2 * 20
     assert list(run.frame["duel"].cat.categories) == [
         "careful v random",
         "prefer:careful>dump_heavy v dump_heavy",
     ]
-    ladders = {p["name"]: p["ladders"] for p in run.manifest["policies"]}
-    assert ladders["careful"] == ["prefer:hold_last>long_suit?match"]
+    parts = {p["name"]: p["parts"] for p in run.manifest["policies"]}
+    assert parts["careful"] == [{"share": "1", "ladder": "prefer:hold_last>long_suit?match"}]
 
 
 @pytest.mark.parametrize(
@@ -203,9 +204,8 @@ def test_experiment_may_list_duels_and_ladders(tmp_path):
     [{"policies": ["random", "dump_heavy"]}, {"duels": []}, {"duels": [], "policies": ["random"]}],
 )
 def test_experiment_lists_policies_or_duels(change):
-    values = {"name": "x", "seed": 1, "deals": 1, "rules": ["room-fish-all"], "duels": [(A, B)]}
     with pytest.raises(ValueError, match="either two or more policies, or duels"):
-        Experiment.read(values | change, "x.toml")
+        Experiment.read(DUELS | change, "x.toml")
 
 
 def test_ladders_of_a_file_may_come_in_any_order(tmp_path):
@@ -224,9 +224,8 @@ def test_ladders_that_name_each_other_are_refused(tmp_path):
 
 @pytest.mark.parametrize("pair", [["random"], ["random", "dump_heavy", "allround"], "random"])
 def test_duel_of_another_number_of_policies_is_refused(pair):
-    values = {"name": "x", "seed": 1, "deals": 1, "rules": ["room-fish-all"], "duels": [pair]}
     with pytest.raises(ValueError, match=r"^x.toml: duels: .* a duel is a list of two policies$"):
-        Experiment.read(values, "x.toml")
+        Experiment.read(DUELS | {"duels": [pair]}, "x.toml")
 
 
 def test_command_line_plays_duels(monkeypatch, capsys, tmp_path):

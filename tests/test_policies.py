@@ -13,8 +13,9 @@ from kozel_sim import get_policy, ladder, list_policies, play, policy
 from kozel_sim.decision import Function, Ladder, Policy, Stage
 from kozel_sim.features import FEATURES
 from kozel_sim.moves import legal_codes, move_tiles
-from kozel_sim.policies import policy_table, read_policies, split_specs, write_ladder
+from kozel_sim.policies import policy_table, read_policies, split_specs
 from kozel_sim.policies.builtin import BUILTIN
+from kozel_sim.policies.spec import write_ladder
 from kozel_sim.tiles import HIGH, LOW, PIPS, Hand, tile_id
 
 BUILT_IN = ["random", "dump_heavy", "dump_doubles", "keep_range", "block_ends"]

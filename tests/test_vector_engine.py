@@ -33,11 +33,11 @@ from kozel_sim.engine.lockstep.vector import (
 )
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.features import FEATURES, TRIGGERS
+from kozel_sim.parts import player_of, work_through
 from kozel_sim.playing import play
 from kozel_sim.policies import FIELD, get_policy
 from kozel_sim.rng import threefry4x32
 from kozel_sim.rules import RuleSet
-from kozel_sim.simulation import play_all
 from kozel_sim.tell import measure_tell
 
 TABLES = [t for t in PRESET_TABLES if RuleSet.preset(*t).multi_double == "none"]
@@ -181,8 +181,10 @@ def test_workers_and_chunks_change_nothing(workers, chunk):
     rules = RuleSet.preset("room-fish-one", 4)
     seats = np.tile(np.arange(4), (1000, 1))
     whole, parts = (new_matches(np.arange(1000, dtype=np.uint64), seats) for _ in range(2))
-    play_all(rules, TIPS[:4], whole, 3, "scalar")
-    play_all(rules, TIPS[:4], parts, 3, "vector", workers=workers, chunk=chunk)
+    player_of(rules, TIPS[:4], "scalar")(whole, 3)
+    play = player_of(rules, TIPS[:4], "vector")
+    pieces = [parts[first : first + chunk] for first in range(0, len(parts), chunk)]
+    work_through(pieces, lambda piece: play(piece, 3), workers)
     assert (whole == parts).all()
 
 
@@ -346,6 +348,7 @@ PORTABLE = """
 import numpy as np
 from kozel_sim.engine.bits import HAS_BMI2
 from kozel_sim.engine.lockstep.vector import HAS_PERMUTE
+from kozel_sim.parts import player_of, work_through
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.policies import read_policies
 from kozel_sim.rules import RuleSet

@@ -10,10 +10,12 @@ from kozel_sim.policies.registry import (
     policy_table,
     read_policies,
 )
-from kozel_sim.policies.spec import split_specs, write_ladder
+from kozel_sim.policies.spec import split_specs
+from kozel_sim.policies.travel import describe_policy, rebuild_policy
 
 __all__ = [
     "FIELD",
+    "describe_policy",
     "get_policy",
     "ladder",
     "list_policies",
@@ -21,6 +23,6 @@ __all__ = [
     "policy",
     "policy_table",
     "read_policies",
+    "rebuild_policy",
     "split_specs",
-    "write_ladder",
 ]

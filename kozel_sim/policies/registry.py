@@ -11,7 +11,8 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -375,6 +376,19 @@ def _source_of(function: Callable[..., Any]) -> str:
         return inspect.getsource(function)
     except OSError:
         return repr(function.__code__.co_code)
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """Leave only the built-in names for a while, and forget what is registered meanwhile."""
+    before = dict(_registry)
+    for name in before.keys() - BUILTIN.keys():
+        del _registry[name]
+    try:
+        yield
+    finally:
+        _registry.clear()
+        _registry.update(before)
 
 
 def load_code(path: str | Path) -> list[str]:

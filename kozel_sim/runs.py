@@ -1,0 +1,358 @@
+"""What comes of a run: its frame, or its sums, with the manifest of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kozel_sim import stats
+from kozel_sim.engine.tally import GAME
+from kozel_sim.frames import stack_frames
+from kozel_sim.store import (
+    MANIFEST,
+    open_folder,
+    read_finished,
+    read_manifest,
+    read_table,
+    write_table,
+)
+from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of a run.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per match and seat: preset, players, deal, seating, seat, side, policy, points,
+        goat, winner, rounds, fish_rounds, passes, draws, rating and bank (NaN where the rules have
+        none), led (whether the seat led the first round) and capped.
+    manifest : dict
+        How it was made: rules, policies, seed, versions, machine, counts.
+    rounds_frame : DataFrame, optional
+        One row per round and seat, where it was asked for.
+    """
+
+    frame: pd.DataFrame
+    manifest: dict[str, Any]
+    rounds_frame: pd.DataFrame | None = None
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return str(self.manifest["name"])
+
+    @property
+    def matches(self) -> int:
+        """Matches played."""
+        return int(self.manifest["counts"]["matches"])
+
+    @property
+    def rounds(self) -> int:
+        """Rounds played in all matches."""
+        return int(self.manifest["counts"]["rounds"])
+
+    def summary(
+        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
+    ) -> pd.DataFrame:
+        """Return goat rate, points and rating by policy, with intervals clustered by deal.
+
+        Parameters
+        ----------
+        by : str, default "policy"
+            A column of the frame: policy, seat, led ...
+        level : float, default 0.95
+            The intervals' coverage.
+        metric : {"goat_rate", "points", "rating"}, optional
+            Only this one.
+
+        See Also
+        --------
+        kozel_sim.stats.summarise : The columns, and what else to summarise by.
+        """
+        return stats.only(stats.summarise(self.frame, by, level), metric)
+
+    def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
+        """Return goats, fish and rounds by preset, with intervals clustered by deal."""
+        return stats.summarise_presets(self.frame, level)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run to a folder that does not exist, is empty, or holds this very run.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Where to write.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        FileExistsError
+            If the folder holds something else; it is left as it is.
+        OSError
+            If the folder cannot be written.
+        """
+        with open_folder(folder, self.manifest) as kept:
+            if not kept.finished:
+                for number, frames in enumerate(self._blocks()):
+                    first = int(frames["matches"]["deal"].iloc[0])
+                    files, facts = write_frames(f"{number:02}", first, frames)
+                    kept.keep(files, facts)
+                kept.finish(closing(self.manifest))
+        return Path(folder)
+
+    def _blocks(self) -> Iterator[dict[str, pd.DataFrame]]:
+        """Yield the frames of each block."""
+        keys = [key for key in ("preset", "players", "duel") if key in self.frame]
+        for values, rows in self.frame.groupby(keys, observed=True, sort=False):
+            frames = {"matches": rows}
+            if self.rounds_frame is not None:
+                here = (self.rounds_frame[keys] == values).all(axis=1)
+                frames["rounds"] = self.rounds_frame[here]
+            yield frames
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The results of a run that was played with ``aggregate=True``: sums instead of a frame.
+
+    Attributes
+    ----------
+    sums : list of Sums
+        One for each rule set, in the order in which they are listed.
+    manifest : dict
+        How it was made, as ``Run.manifest``.
+    """
+
+    sums: list[Sums]
+    manifest: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return str(self.manifest["name"])
+
+    @property
+    def matches(self) -> int:
+        """Matches played."""
+        return sum(s.matches for s in self.sums)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds played in all matches."""
+        return sum(int(s.products[0, GAME.index("rounds")]) for s in self.sums)
+
+    def summary(
+        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
+    ) -> pd.DataFrame:
+        """Return goat rate, points and rating by policy, as ``Run.summary`` up to rounding.
+
+        Parameters
+        ----------
+        by : "policy"
+            Sums are kept by policy alone.
+        level : float, default 0.95
+            The intervals' coverage.
+        metric : {"goat_rate", "points", "rating"}, optional
+            Only this one.
+
+        Raises
+        ------
+        ValueError
+            If it is asked by anything else.
+        """
+        if by != "policy":
+            raise ValueError(
+                f"an aggregate is summed by policy, not by {by!r}; play without aggregate for that"
+            )
+        rows = []
+        for sums in self.sums:
+            groups = [
+                (name, sums.deals * matches, sums.metrics_of(name, level))
+                for name, (_, matches) in sums.policies.items()
+            ]
+            rows += stats.summary_rows(sums.preset, sums.players, by, groups)
+        return stats.only(pd.DataFrame(rows), metric)
+
+    def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
+        """Return goats, fish and rounds by preset, as ``Run.presets`` up to rounding."""
+        rows = []
+        for sums in self.sums:
+            metrics = sums.metrics(level)
+            rows += stats.preset_rows(sums.preset, sums.players, metrics, sums.matches)
+        return pd.DataFrame(rows)
+
+    def histogram(self, of: str = "points") -> pd.DataFrame:
+        """Return how often each final account, or each number of rounds, was met.
+
+        Parameters
+        ----------
+        of : {"points", "rounds"}
+            Points of a policy's seats at the end, or rounds of a match. The lowest and the highest
+            bin that a rule set can have (0 and 499 over the target; 999 rounds) also count what
+            lies beyond.
+
+        Returns
+        -------
+        DataFrame
+            Columns preset, players, policy (only of points), `of`, count; counts of 0 are left out.
+
+        Raises
+        ------
+        ValueError
+            If it is asked of anything else.
+        """
+        if of not in ("points", "rounds"):
+            raise ValueError(f"unknown histogram {of!r}; choose from points, rounds")
+        parts = []
+        for sums in self.sums:
+            head: dict[str, Any] = {"preset": sums.preset, "players": sums.players}
+            if of == "rounds":
+                parts.append((head, sums.rounds))
+            else:
+                rows = zip(sums.policies, sums.points, strict=True)
+                parts += [(head | {"policy": name}, counts) for name, counts in rows]
+        frames = []
+        for head, counts in parts:
+            (met,) = counts.nonzero()
+            frames.append(pd.DataFrame(head | {of: met, "count": counts[met]}))
+        return pd.concat(frames, ignore_index=True)
+
+    def __repr__(self) -> str:
+        return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the totals to a folder that does not exist, is empty, or holds this very run.
+
+        Parameters and errors are those of ``Run.save``; ``load_totals`` reads them.
+        """
+        with open_folder(folder, self.manifest) as kept:
+            if not kept.finished:
+                content, facts = write_sums(self.sums)
+                name = part_name("totals", "00", 0)
+                kept.keep({name: content}, {name: facts})
+                kept.finish(closing(self.manifest))
+        return Path(folder)
+
+
+def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
+    """Read a run back from its folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder that ``Run.save`` or ``kozel run`` has written.
+    unfinished : bool, default False
+        Read what is there of a run that is not finished.
+
+    Returns
+    -------
+    Run
+        Equal to the run that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no run, an unfinished one, or a file of it is missing or damaged.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    if manifest.get("aggregate"):
+        raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
+    frames = {kind: read_frames(folder, manifest, kind) for kind in ("matches", "rounds")}
+    if frames["matches"] is None:
+        raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its files")
+    return Run(frames["matches"], manifest, frames["rounds"])
+
+
+def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
+    """Read totals back from their folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder that ``Totals.save`` or ``kozel run --aggregate`` has written.
+    unfinished : bool, default False
+        Read what is there of a run that is not finished.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no totals, unfinished ones, or a file is missing or damaged.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    if not manifest.get("aggregate"):
+        raise ValueError(f"{folder} holds a run with a frame; read it with load_run")
+    blocks: dict[str, list[list[Sums]]] = {}
+    for entry in manifest["files"]:
+        blocks.setdefault(block_of(entry["file"]), []).append(read_sums(folder, entry))
+    if not blocks:
+        raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its sums")
+    return totals_of([join_sums(parts) for parts in blocks.values()], manifest)
+
+
+def load(folder: str | Path, *, unfinished: bool = False) -> Run | Totals:
+    """Read a run or totals, whichever a folder holds."""
+    read = load_totals if read_manifest(Path(folder)).get("aggregate") else load_run
+    return read(folder, unfinished=unfinished)
+
+
+def totals_of(blocks: Sequence[list[Sums]], manifest: dict[str, Any]) -> Totals:
+    """Return totals with the rule sets in the manifest's order."""
+    order = [(rules["preset"], rules["knobs"]["players"]) for rules in manifest["rules"]]
+    found = [sums for block in blocks for sums in block]
+    found.sort(key=lambda sums: order.index((sums.preset, sums.players)))
+    return Totals(found, manifest)
+
+
+# ---------------------------------------------------------------------- files
+
+
+def part_name(kind: str, block: str, first: int) -> str:
+    """Return the file of a part: what it holds, its block, its first deal."""
+    return f"{kind}/{block}/deal-{first:012}.parquet"
+
+
+def block_of(name: str) -> str:
+    """Return the block that a file belongs to."""
+    return name.split("/")[1]
+
+
+def write_frames(
+    block: str, first: int, frames: dict[str, pd.DataFrame]
+) -> tuple[dict[str, bytes], dict[str, dict[str, Any]]]:
+    """Return the files of a part's frames by name, and what the manifest says of each."""
+    import pyarrow as pa
+
+    files, facts = {}, {}
+    for kind, frame in frames.items():
+        name = part_name(kind, block, first)
+        files[name] = write_table(pa.Table.from_pandas(frame, preserve_index=False))
+        facts[name] = {"rows": len(frame)}
+    return files, facts
+
+
+def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> pd.DataFrame | None:
+    """Read all frames of a kind, below each other; None where there are none."""
+    files = [e for e in manifest["files"] if e["file"].startswith(f"{kind}/")]
+    return stack_frames([read_table(folder, e).to_pandas() for e in files]) if files else None
+
+
+def closing(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a manifest that is known at the end."""
+    keys = ("counts", "made", "seconds", "versions", "machine")
+    return {"state": "finished", **{key: manifest[key] for key in keys if key in manifest}}
