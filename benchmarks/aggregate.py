@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from kozel_sim import Totals, simulate, simulation, tournament
+from kozel_sim import Totals, parts, simulate, tournament
 
 FIELD = ["random", "dump_heavy", "dump_doubles", "keep_range", "block_ends"]
 TABLE_MATCHES = 20
@@ -34,7 +34,7 @@ CASES: dict[str, Callable[[int], Totals]] = {
 def measure(run: Callable[[int], Totals], matches: int) -> dict[str, Any]:
     """Return the CPU seconds inside the engine, around it and of the summary, on one thread."""
     spent = 0.0
-    player_of = simulation.player_of
+    player_of = parts.player_of
 
     def timed_player_of(*table: Any) -> Callable[..., object]:
         play = player_of(*table)
@@ -47,7 +47,7 @@ def measure(run: Callable[[int], Totals], matches: int) -> dict[str, Any]:
 
         return timed
 
-    simulation.player_of = timed_player_of
+    parts.player_of = timed_player_of
     try:
         start = time.process_time()
         totals = run(matches)
@@ -56,7 +56,7 @@ def measure(run: Callable[[int], Totals], matches: int) -> dict[str, Any]:
         totals.presets()
         done = time.process_time()
     finally:
-        simulation.player_of = player_of
+        parts.player_of = player_of
     return {
         "matches": totals.matches,
         "playing": spent,

@@ -39,12 +39,17 @@ def report(
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
     from kozel_sim.checks import need_positive
-    from kozel_sim.store import holds_run, read_manifest
+    from kozel_sim.store import holds_run, open_folder, read_manifest
 
     need_positive("workers", workers)
-    there = folder is not None and holds_run(folder, planned.manifest())
+    manifest = planned.manifest()
+    there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
     if before.get("state") != "finished":
+        if folder is not None:
+            # A folder that cannot be written to is refused before anything is compiled.
+            with open_folder(folder, manifest):
+                pass
         if quiet:
             hush()
         warm_up(planned.aggregate)

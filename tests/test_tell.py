@@ -560,7 +560,7 @@ def test_command_keeps_a_folder_of_another_measurement(kozel):
     before = picture()
     code, out, err = kozel(*COMMAND[:-1], 2, "--out", "mine")
     assert (code, out) == (2, "")
-    assert "mine holds a different run (other seed)" in err
+    assert "mine holds a different run (seed 1 there, 2 now)" in err
     assert picture() == before
 
 
