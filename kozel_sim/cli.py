@@ -5,10 +5,36 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from kozel_sim import cli_runs
+from kozel_sim.options import (
+    Aggregate,
+    Code,
+    Dask,
+    Design,
+    Json,
+    Matches,
+    Out,
+    Players,
+    Policies,
+    Quiet,
+    RulesOption,
+    Seed,
+    Set,
+    Shard,
+    Workers,
+    cores,
+    mapper_of,
+    number,
+    read_code,
+    read_field,
+    read_knob,
+    read_rules,
+    read_variants,
+)
 from kozel_sim.printing import (
     COMPARISON,
     DUELS,
@@ -24,10 +50,6 @@ from kozel_sim.printing import (
     write_text,
 )
 
-if TYPE_CHECKING:
-    from kozel_sim.decision import Policy
-    from kozel_sim.rules import RuleSet
-
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
     add_completion=True,
@@ -36,52 +58,11 @@ app = typer.Typer(
 )
 
 
-def whole(text: str) -> int:
-    """Read a whole number; what is none is named in the complaint."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number") from None
-
-
-def number(*names: str, help: str) -> Any:
-    """Return an option that takes a whole number."""
-    return typer.Option(*names, parser=whole, metavar="N", help=help)
-
-
-Matches = Annotated[
-    int | None,
-    number("-n", "--matches", help="Deals per table (each is played from every seat)."),
-]
-Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
-Workers = Annotated[int, number("-j", "--workers", help="Threads; results do not change.")]
-Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write the run to.")]
-RulesOption = Annotated[str, typer.Option("--rules", help="Presets, separated by commas.")]
-Players = Annotated[int | None, number("--players", help="2, 3 or 4; by default 4.")]
-Policies = Annotated[
-    str | None, typer.Option("--policies", help="Policy specs, separated by commas.")
-]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", help="Change a knob: knob=value; may be repeated.")
-]
-Code = Annotated[
-    list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
-]
-Design = Annotated[
-    str,
-    typer.Option(
-        "--design", help="Who meets whom: rotations, permutations, duels, gauntlet or teams."
-    ),
-]
-Aggregate = Annotated[
-    bool,
-    typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
-
 TEXT_BYTES = 1 << 15
 """Memory that replay takes for a match (a long one, with four players, and room for joining)."""
+
+for command in (cli_runs.show, cli_runs.verify, cli_runs.merge, cli_runs.export):
+    app.command()(command)
 
 
 def main() -> None:
@@ -127,20 +108,26 @@ def run(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    shard: Shard = None,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
     from kozel_sim.experiment import load_experiment
-    from kozel_sim.tournaments import Tournament
+    from kozel_sim.tournaments import Tournament, read_shard
 
     loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     folder = out or Path("results") / loaded.name
-    planned = Tournament.of(loaded, aggregate=aggregate)
+    cut = None if shard is None else read_shard(shard)
+    if cut is not None and out is None:
+        folder = folder.with_name(f"{folder.name}-{cut[0]}-of-{cut[1]}")
+    planned = Tournament.of(loaded, aggregate=aggregate, shard=cut)
     face = DUELS if planned.has_duels else LEADERBOARD
-    report(planned, face, folder, workers or cores(), json_, quiet)
+    with mapper_of(dask) as mapper:
+        report(planned, face, folder, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()
@@ -156,6 +143,7 @@ def tournament(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -475,57 +463,3 @@ def warmup(json_: Json = False) -> None:
     show(rows, json_)
     if not json_:
         print(f"{sum(row['seconds'] for row in rows):.1f} s in all")
-
-
-# ---------------------------------------------------------------------- reading options
-
-
-def read_code(paths: list[Path] | None) -> list[str]:
-    """Load policy files; return the names of the policies that they register."""
-    from kozel_sim.policies import load_code
-
-    return [name for path in paths or [] for name in load_code(path)]
-
-
-def read_field(policies: str | None, own: list[str]) -> list[Policy]:
-    """Return the policies that the options name: by default the usual ones, and those of files."""
-    from kozel_sim.policies import FIELD, read_policies
-
-    return read_policies(policies if policies is not None else [*FIELD, *own])
-
-
-def read_rules(
-    names: str, players: int | None, changes: list[str] | None, *, one: bool = False
-) -> list[RuleSet]:
-    """Return the rule sets that the options name."""
-    from kozel_sim.rules import RuleSet
-
-    presets = [name.strip() for name in names.split(",") if name.strip()]
-    if not presets or (one and len(presets) > 1):
-        raise ValueError(f"--rules {names!r}: {'one preset' if one else 'a preset'} is needed")
-    knobs = dict(read_knob(change) for change in changes or [])
-    return [RuleSet.preset(name, players).replace(**knobs) for name in presets]
-
-
-def read_knob(text: str) -> tuple[str, Any]:
-    """Read a ``knob=value`` option; numbers are numbers, the rest stays text."""
-    knob, sign, value = text.partition("=")
-    if not sign:
-        raise ValueError(f"--set {text!r} is not knob=value")
-    return knob.strip(), int(value) if value.strip().lstrip("-").isdigit() else value.strip()
-
-
-def read_variants(text: str) -> list[dict[str, Any]]:
-    """Read a ``knob=value,value`` option into one change per value."""
-    knob, sign, values = text.partition("=")
-    if not sign or not values:
-        raise ValueError(f"--vary {text!r} is not knob=value,value")
-    return [dict([read_knob(f"{knob}={value}")]) for value in values.split(",")]
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    import os
-
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
     from kozel_sim.checking import Report
     from kozel_sim.parts import Progress
-    from kozel_sim.rules import RuleSet
     from kozel_sim.runs import Run, Totals
-    from kozel_sim.tournaments import Tournament
+    from kozel_sim.tournaments import Mapper, Tournament
 
 
 @dataclass(frozen=True)
 class Face:
     """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
 
-    show: Callable[[Any, Any], None]
+    show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
 
@@ -36,16 +35,18 @@ def report(
     workers: int,
     json_: bool,
     quiet: bool,
+    mapper: Mapper | None = None,
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
     from kozel_sim.checks import need_positive
-    from kozel_sim.store import holds_run, open_folder, read_manifest
+    from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
 
     need_positive("workers", workers)
     manifest = planned.manifest()
     there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
-    if before.get("state") != "finished":
+    known = folder is not None and there and is_whole(folder, before)
+    if not known:
         if folder is not None:
             # A folder that cannot be written to is refused before anything is compiled.
             with open_folder(folder, manifest):
@@ -53,20 +54,38 @@ def report(
         if quiet:
             hush()
         warm_up(planned.aggregate)
-    with progress_bar(planned.matches, quiet or json_) as step:
-        played = planned.play(workers=workers, progress=step, folder=folder, extra=face.write)
+    try:
+        with progress_bar(planned.matches, quiet or json_) as step:
+            played = planned.play(
+                workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
+            )
+    except KeyboardInterrupt:
+        if folder is not None and holds_run(folder, manifest):
+            n = len(read_manifest(folder)["files"])
+            print(
+                f"kozel: interrupted: {n} parts are in {folder}; the same command goes on",
+                file=sys.stderr,
+            )
+        raise
     note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
-    if before.get("state") == "finished":
+    if known:
         note = f"{folder} holds this very run already; read, not played again"
     elif folder is not None:
         note += f"; written to {folder}"
         if before:
             note += f" (continued: {len(before['files'])} parts were there)"
-    if json_ and not quiet:
-        print_json({"manifest": played.manifest} | face.data(played))
-    elif not quiet:
-        face.show(played, planned)
+    if not quiet:
+        show_run(played, face, json_)
+    if not (quiet or json_):
         print(note)
+
+
+def show_run(played: Run | Totals, face: Face, json_: bool) -> None:
+    """Print a run's tables, or its manifest and tables as JSON."""
+    if json_:
+        print_json({"manifest": played.manifest} | face.data(played))
+    else:
+        face.show(played)
 
 
 def warm_up(aggregate: bool = False) -> None:
@@ -104,26 +123,33 @@ def write_leaderboard(played: Run | Totals, folder: Path) -> None:
     plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
 
 
-def print_run(played: Run | Totals, planned: Tournament) -> None:
+def print_run(played: Run | Totals) -> None:
     """Print the leaderboards and what each preset makes of the game."""
     summary = played.summary()
     presets = played.presets()
-    for rules in planned.rules:
-        here = [
-            frame[(frame["preset"] == rules.name) & (frame["players"] == rules.players)]
-            for frame in (summary, presets)
-        ]
-        print_board(rules, *here)
+    for preset, players in tables_of(played):
+        print_board(*(part_of(frame, preset, players) for frame in (summary, presets)))
 
 
-def print_board(rules: RuleSet, summary: pd.DataFrame, of_preset: pd.DataFrame) -> None:
+def tables_of(played: Run | Totals) -> list[tuple[str, int]]:
+    """Return (preset, players) of each rule set of a run, in its order."""
+    return [(rules["preset"], rules["knobs"]["players"]) for rules in played.manifest["rules"]]
+
+
+def part_of(frame: pd.DataFrame, preset: str, players: int) -> pd.DataFrame:
+    """Return the rows of one rule set."""
+    return frame[(frame["preset"] == preset) & (frame["players"] == players)]
+
+
+def print_board(summary: pd.DataFrame, of_preset: pd.DataFrame) -> None:
     """Print one leaderboard."""
     from rich.table import Table
 
     from kozel_sim.stats import percent
 
     level = percent(summary["level"].iloc[0])
-    title = f"{rules.name}, {rules.players} players ({level} intervals, clustered by deal)"
+    first = summary.iloc[0]
+    title = f"{first['preset']}, {first['players']} players ({level} intervals, clustered by deal)"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("policy", overflow="fold")
     for heading in ("goat rate", "points", "rating"):
@@ -192,7 +218,7 @@ SHARES = ("goat_rate", "several_goats", "fish_rate", "capped_rate", "leader_edge
 """Metrics that are written in percent."""
 
 
-def print_sweep(played: Run | Totals, planned: Tournament) -> None:
+def print_sweep(played: Run | Totals) -> None:
     """Print what each rule set makes of the game, and how it differs from the first."""
     from kozel_sim.sweep import ALL, METRICS, best_policies, effects
 
@@ -311,7 +337,7 @@ def write_duels(played: Run, folder: Path) -> None:
     plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
 
 
-def print_duels(played: Run, planned: Tournament) -> None:
+def print_duels(played: Run) -> None:
     """Print how the first policy of each duel differs from the second."""
     from rich.table import Table
 
@@ -319,10 +345,10 @@ def print_duels(played: Run, planned: Tournament) -> None:
     from kozel_sim.stats import percent
 
     found = compare(played.frame)
-    for rules in planned.rules:
-        here = found[(found["preset"] == rules.name) & (found["players"] == rules.players)]
+    for preset, players in tables_of(played):
+        here = part_of(found, preset, players)
         how = f"{percent(here['level'].iloc[0])} intervals, paired and clustered by deal"
-        title = f"{rules.name}, {rules.players} players: first policy less the second ({how})"
+        title = f"{preset}, {players} players: first policy less the second ({how})"
         table = Table(title=title, title_justify="left", title_style="bold")
         for heading in ("policy", "against"):
             table.add_column(heading, overflow="fold")
@@ -339,13 +365,13 @@ def print_duels(played: Run, planned: Tournament) -> None:
     print("Points are written on the holder unless the rules credit them to the winner.")
 
 
-def print_comparison(played: Run, planned: Tournament) -> None:
+def print_comparison(played: Run) -> None:
     """Print a duel metric by metric, and what it says in plain words."""
     from kozel_sim.duels import compare
 
     found = compare(played.frame)
-    for rules in planned.rules:
-        here = found[(found["preset"] == rules.name) & (found["players"] == rules.players)]
+    for preset, players in tables_of(played):
+        here = part_of(found, preset, players)
         lines = [
             {
                 "metric": row["metric"].replace("_", " "),
@@ -358,9 +384,9 @@ def print_comparison(played: Run, planned: Tournament) -> None:
             for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
             for scale, digits in [form]
         ]
-        print(f"{rules.name}, {rules.players} players, {here['n_deals'].iloc[0]:,} deals")
+        print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
         show(lines, json_=False)
-        print(verdict(records(here)[-1], rules.name) + "\n")
+        print(verdict(records(here)[-1], preset) + "\n")
 
 
 def verdict(row: dict[str, Any], rules: str) -> str:

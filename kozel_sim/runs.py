@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from kozel_sim import stats
 from kozel_sim.engine.tally import GAME
 from kozel_sim.frames import stack_frames
+from kozel_sim.parts import Block
 from kozel_sim.store import (
     MANIFEST,
     open_folder,
@@ -51,12 +53,12 @@ class Run:
     @property
     def matches(self) -> int:
         """Matches played."""
-        return int(self.manifest["counts"]["matches"])
+        return int((self.frame["seat"] == 0).sum())
 
     @property
     def rounds(self) -> int:
         """Rounds played in all matches."""
-        return int(self.manifest["counts"]["rounds"])
+        return int(self.frame["rounds"][self.frame["seat"] == 0].sum())
 
     def summary(
         self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
@@ -108,8 +110,10 @@ class Run:
         with open_folder(folder, self.manifest) as kept:
             if not kept.finished:
                 for number, frames in enumerate(self._blocks()):
-                    first = int(frames["matches"]["deal"].iloc[0])
-                    files, facts = write_frames(f"{number:02}", first, frames)
+                    deals = frames["matches"]["deal"]
+                    files, facts = write_frames(f"{number:02}", int(deals.min()), frames)
+                    for fact in facts.values():
+                        fact["deals"] = [int(deals.min()), int(deals.max()) + 1]
                     kept.keep(files, facts)
                 kept.finish(closing(self.manifest))
         return Path(folder)
@@ -241,9 +245,11 @@ class Totals:
         """
         with open_folder(folder, self.manifest) as kept:
             if not kept.finished:
-                content, facts = write_sums(self.sums)
-                name = part_name("totals", "00", 0)
-                kept.keep({name: content}, {name: facts})
+                for number, players in enumerate(dict.fromkeys(s.players for s in self.sums)):
+                    here = [sums for sums in self.sums if sums.players == players]
+                    content, facts = write_sums(here)
+                    name = part_name("totals", f"{number:02}", 0)
+                    kept.keep({name: content}, {name: facts | {"deals": [0, here[0].deals]}})
                 kept.finish(closing(self.manifest))
         return Path(folder)
 
@@ -330,6 +336,20 @@ def part_name(kind: str, block: str, first: int) -> str:
 def block_of(name: str) -> str:
     """Return the block that a file belongs to."""
     return name.split("/")[1]
+
+
+def number_of_block(name: str) -> int:
+    """Return the number of the block that a file belongs to."""
+    return int(block_of(name).partition("-")[0])
+
+
+def folder_of_block(block: Block) -> str:
+    """Return the name of a block's folder: its number, rules, players and duel."""
+    words = [block.rules[0].name, str(block.rules[0].players), block.duel]
+    if len(block.rules) > 1:
+        words[0] = f"{len(block.rules)}-rule-sets"
+    text = re.sub(r"[^A-Za-z0-9]+", "-", " ".join(words)).strip("-")
+    return f"{block.number:02}-{text[:60].strip('-')}"
 
 
 def write_frames(

@@ -53,16 +53,16 @@ class RunFolder:
         self.path = path
         self.manifest = manifest
         self._turn = threading.Lock()
+        self._listed = {str(entry["file"]) for entry in manifest["files"]}
 
     @property
     def finished(self) -> bool:
-        """Whether all is played."""
-        return bool(self.manifest["state"] == "finished")
+        """Whether all is played, and there."""
+        return is_whole(self.path, self.manifest)
 
-    def entry(self, name: str) -> dict[str, Any] | None:
-        """Return what the manifest says of a file; None if it is not there yet."""
-        found = (entry for entry in self.manifest["files"] if entry["file"] == name)
-        return next(found, None)
+    def has(self, name: str) -> bool:
+        """Tell whether a file is listed, and is there."""
+        return name in self._listed and (self.path / name).is_file()
 
     def keep(self, files: dict[str, bytes], facts: dict[str, dict[str, Any]], **more: Any) -> None:
         """Write the files of a part, then list them; threads take turns.
@@ -83,6 +83,7 @@ class RunFolder:
             ]
             listed.sort(key=lambda entry: str(entry["file"]))
             self._note(files=listed, **more)
+            self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
         """Add files such as plots, and note that all is done."""
@@ -143,12 +144,18 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
         if holds_run(path, manifest):
             clean(path)
             folder = RunFolder(path, read_manifest(path))
+            if folder.manifest["state"] == "finished" and not folder.finished:
+                # A file was removed, since it was damaged: it is played again.
+                folder._note(state="unfinished")
         else:
             folder = RunFolder(path, {**manifest, "state": "unfinished", "files": []})
             folder._note()
         yield folder
     finally:
         if not known and (folder is None or not folder.manifest["files"]):
+            # The folder was free, so all that is in it was made here.
+            for name in ("matches", "rounds", "totals"):
+                shutil.rmtree(path / name, ignore_errors=True)
             (path / MANIFEST).unlink(missing_ok=True)
             clean(path)
         with suppress(OSError):
@@ -259,6 +266,12 @@ def _policies_that_differ(old: Any, new: Any) -> list[str]:
     return [f"policy {b['name']} has changed" for a, b in zip(old, new, strict=True) if a != b]
 
 
+def is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
+    """Tell whether a run is finished, and its files are there."""
+    there = all((folder / entry["file"]).is_file() for entry in manifest["files"])
+    return there and manifest["state"] == "finished"
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run's folder.
 
@@ -308,21 +321,23 @@ def write_table(table: pa.Table) -> bytes:
 
 
 def read_table(folder: Path, entry: dict[str, Any]) -> pa.Table:
-    """Read a file that the manifest lists.
-
-    Raises
-    ------
-    ValueError
-        If it is missing or damaged.
-    """
+    """Read a table that the manifest lists; ValueError if it is missing or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / entry["file"]
+    return pq.read_table(pa.BufferReader(read_content(folder, entry)))
+
+
+def read_content(folder: Path, entry: dict[str, Any]) -> bytes:
+    """Read a file that the manifest lists; ValueError if it is missing or damaged."""
+    path = folder / str(entry["file"])
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise ValueError(f"{path} is missing") from None
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise ValueError(f"{path} is damaged: its hash is not the manifest's")
-    return pq.read_table(pa.BufferReader(content))
+        raise ValueError(
+            f"{path} is damaged: its hash is not the manifest's; remove it, and the command that "
+            "made the run plays it again"
+        )
+    return content

@@ -13,6 +13,7 @@ import pyarrow as pa
 from rich.table import Table
 
 from kozel_sim import plots
+from kozel_sim.keeping import made
 from kozel_sim.printing import (
     console,
     hush,
@@ -23,9 +24,9 @@ from kozel_sim.printing import (
 )
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
-from kozel_sim.store import holds_run, open_folder, read_manifest, read_table, write_table
+from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, OBSERVERS, measure_planned
-from kozel_sim.tournaments import Tournament, made
+from kozel_sim.tournaments import Tournament
 
 FRAME = "tell.parquet"
 CLAIMS = {
@@ -41,7 +42,11 @@ def report_tell(
 ) -> None:
     """Measure the tell unless a folder holds it already; print and write it."""
     manifest = planned.manifest() | {"name": "tell", "design": f"the tell: {planned.design}"}
-    if folder is not None and holds_run(folder, manifest) and _is_finished(folder):
+    if (
+        folder is not None
+        and holds_run(folder, manifest)
+        and is_whole(folder, read_manifest(folder))
+    ):
         manifest = read_manifest(folder)
         frame = read_table(folder, manifest["files"][0]).to_pandas()
         note = f"{folder} holds this very run already; read, not played again"
@@ -74,10 +79,6 @@ def report_tell(
             f"or to the next seat (next).\nThe tip claims {CLAIM[0]:.0%} to {CLAIM[1]:.0%}."
         )
         print(f"{note}; seed {planned.seed}")
-
-
-def _is_finished(folder: Path) -> bool:
-    return bool(read_manifest(folder)["state"] == "finished")
 
 
 def write_tell(frame: pd.DataFrame, folder: Path) -> None:

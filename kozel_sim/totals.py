@@ -286,6 +286,15 @@ def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
     return found
 
 
+def same_sums(some: Sequence[Sums], others: Sequence[Sums]) -> bool:
+    """Tell whether two lists of sums are equal to the bit."""
+    return len(some) == len(others) and all(
+        np.array_equal(getattr(a, name), getattr(b, name))
+        for a, b in zip(some, others, strict=True)
+        for name in ARRAYS
+    )
+
+
 def join_sums(parts: Sequence[Sequence[Sums]]) -> list[Sums]:
     """Add up parts of one block, rule set by rule set."""
     whole = [sums.blank() for sums in parts[0]]

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from math import comb, factorial
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -28,7 +25,7 @@ from kozel_sim.checks import (
 )
 from kozel_sim.decision import Policy
 from kozel_sim.experiment import Experiment
-from kozel_sim.frames import stack_frames
+from kozel_sim.keeping import Desk, Kept, Memory
 from kozel_sim.parts import (
     CHUNK,
     Block,
@@ -40,11 +37,21 @@ from kozel_sim.parts import (
     part_size,
     work_through,
 )
-from kozel_sim.policies import describe_policy, read_policies, rebuild_policy
-from kozel_sim.provenance import machine, source_hash, versions
+from kozel_sim.policies import (
+    describe_policy,
+    find_policy,
+    read_policies,
+    rebuild_policy,
+)
+from kozel_sim.provenance import source_hash, versions
 from kozel_sim.rng import STREAM_VERSION
 from kozel_sim.rules import RuleSet
-from kozel_sim.runs import Run, Totals, closing, load, part_name, totals_of, write_frames
+from kozel_sim.runs import (
+    Run,
+    Totals,
+    closing,
+    load,
+)
 from kozel_sim.schedule import (
     DUELS,
     PERMUTATIONS,
@@ -54,8 +61,7 @@ from kozel_sim.schedule import (
     meetings,
     whole_cycles,
 )
-from kozel_sim.store import FORMAT, RunFolder, holds_run, open_folder, read_manifest
-from kozel_sim.totals import Sums, join_sums, write_sums
+from kozel_sim.store import FORMAT, holds_run, is_whole, open_folder, read_manifest
 
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
@@ -175,13 +181,25 @@ class Tournament:
         )
 
     @classmethod
-    def of_manifest(cls, manifest: dict[str, Any]) -> Tournament:
-        """Return the tournament whose manifest this is; users' functions are built from source."""
+    def of_manifest(cls, manifest: dict[str, Any], trusted: bool = False) -> Tournament:
+        """Return the tournament whose manifest this is.
+
+        A user's function must be registered here and be the same, or it is `trusted` and built from
+        the source that the manifest has.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be built again.
+        """
         shard = manifest.get("shard")
+        policies = [
+            rebuild_policy(each) if trusted else find_policy(each) for each in manifest["policies"]
+        ]
         return cls(
             manifest["name"],
             [RuleSet.from_knobs(r["knobs"], base=r["base"]) for r in manifest["rules"]],
-            [rebuild_policy(described) for described in manifest["policies"]],
+            policies,
             manifest["deals"],
             manifest["seed"],
             manifest["design"],
@@ -295,15 +313,15 @@ class Tournament:
         need_engine(engine, workers, 1 if chunk is None else chunk)
         mapper = mapper or play_here(workers)
         if folder is None:
-            memory = Memory(self, engine, chunk)
+            memory = Memory(self.manifest(engine), self.part_sizes(chunk))
             self._play_on(memory, engine, mapper, progress)
             return memory.results()
         folder = Path(folder)
         manifest = self.manifest(engine)
-        if holds_run(folder, manifest) and read_manifest(folder)["state"] == "finished":
+        if holds_run(folder, manifest) and is_whole(folder, read_manifest(folder)):
             return load(folder)
         with open_folder(folder, manifest) as kept:
-            place = Kept(self, kept, chunk)
+            place = Kept(self.blocks, kept, self.part_sizes(chunk))
             self._play_on(place, engine, mapper, progress)
             done = place.results()
             more = closing(done.manifest)
@@ -315,14 +333,19 @@ class Tournament:
         self, desk: Desk, engine: Engine, mapper: Mapper, progress: Progress | None
     ) -> None:
         parts = self.parts(desk.sizes)
+        if not parts:
+            raise ValueError(
+                f"shard {self.shard} has nothing to play: the run is too small for so many shards"
+            )
         there = [part for part in parts if desk.has(part)]
         if progress and there:
-            progress(sum(self._matches_of(part) for part in there))
+            progress(sum(self.matches_of(part) for part in there))
         left = [part for part in parts if part not in set(there)]
         if left:
             mapper(self, engine, left, desk.keep, progress)
 
-    def _matches_of(self, part: Part) -> int:
+    def matches_of(self, part: Part) -> int:
+        """Return how many matches a part has."""
         return self.blocks[part.block].matches_per_deal * (part.end - part.first)
 
     def _meetings(self, rules: RuleSet) -> list[tuple[str, Lineups]]:
@@ -454,120 +477,6 @@ def tournament(
         name, rule_sets, field, deals, read_seed(seed), design, aggregate=aggregate
     )
     return planned.play(engine, workers, chunk, progress, folder)
-
-
-# ---------------------------------------------------------------------- where parts are kept
-
-
-class Memory:
-    """Keeps what comes of parts in memory."""
-
-    def __init__(self, planned: Tournament, engine: Engine, chunk: int | None) -> None:
-        self.sizes = planned.part_sizes(chunk)
-        self._planned = planned
-        self._manifest = planned.manifest(engine)
-        self._frames: dict[Part, dict[str, Any]] = {}
-        self._sums: dict[int, list[Sums]] = {}
-        self._turn = threading.Lock()
-        self._start = time.perf_counter()
-
-    def has(self, part: Part) -> bool:
-        """Nothing is there from before."""
-        return part in self._frames
-
-    def keep(self, part: Part, result: Result) -> None:
-        """Keep what came of a part; sums are added up, in whatever order they come."""
-        if isinstance(result, dict):
-            self._frames[part] = result
-            return
-        with self._turn:
-            before = self._sums.get(part.block)
-            self._sums[part.block] = result if before is None else join_sums([before, result])
-
-    def results(self) -> Run | Totals:
-        """Put everything together."""
-        manifest = self._manifest | made(time.perf_counter() - self._start)
-        if self._planned.aggregate:
-            found = totals_of(list(self._sums.values()), manifest)
-            return Totals(found.sums, manifest | {"counts": counts(found)})
-        frames = [self._frames.pop(part) for part in sorted(self._frames)]
-        run = Run(stack_frames([frame.pop("matches") for frame in frames]), manifest)
-        return Run(run.frame, manifest | {"counts": counts(run)})
-
-
-class Kept:
-    """Keeps what comes of parts in a folder."""
-
-    def __init__(self, planned: Tournament, folder: RunFolder, chunk: int | None) -> None:
-        self.sizes = folder.manifest.get("part_sizes") or planned.part_sizes(chunk)
-        self._planned = planned
-        self._folder = folder
-        self._start = time.perf_counter()
-        self._before = float(folder.manifest.get("seconds", 0.0))
-        self._names = [folder_of(block) for block in planned.blocks]
-
-    def _name(self, part: Part) -> str:
-        kind = "totals" if self._planned.aggregate else "matches"
-        return part_name(kind, self._names[part.block], part.first)
-
-    def has(self, part: Part) -> bool:
-        """Tell whether a part is there from before."""
-        return self._folder.entry(self._name(part)) is not None
-
-    def keep(self, part: Part, result: Result) -> None:
-        """Write what came of a part."""
-        if isinstance(result, list):
-            content, fact = write_sums(result)
-            name = self._name(part)
-            files, facts = {name: content}, {name: fact}
-        else:
-            files, facts = write_frames(self._names[part.block], part.first, result)
-        for fact in facts.values():
-            fact["deals"] = [part.first, part.end]
-        self._folder.keep(files, facts, part_sizes=self.sizes, seconds=self._seconds())
-
-    def _seconds(self) -> float:
-        return round(self._before + time.perf_counter() - self._start, 3)
-
-    def results(self) -> Run | Totals:
-        """Read everything back."""
-        found = load(self._folder.path, unfinished=True)
-        found.manifest.update(made(self._seconds()) | {"counts": counts(found)})
-        return found
-
-
-Desk = Memory | Kept
-
-
-def folder_of(block: Block) -> str:
-    """Return the name of a block's folder: its number, rules, players and duel."""
-    words = [block.rules[0].name, str(block.rules[0].players), block.duel]
-    if len(block.rules) > 1:
-        words[0] = f"{len(block.rules)}-rule-sets"
-    text = re.sub(r"[^A-Za-z0-9]+", "-", " ".join(words)).strip("-")
-    return f"{block.number:02}-{text[:60].strip('-')}"
-
-
-def counts(found: Run | Totals) -> dict[str, int]:
-    """Return how much was played."""
-    if isinstance(found, Totals):
-        return {"matches": sum(s.matches for s in found.sums), "rounds": found.rounds}
-    first_seats = found.frame["seat"] == 0
-    return {
-        "matches": int(first_seats.sum()),
-        "rounds": int(found.frame.loc[first_seats, "rounds"].sum()),
-        "rows": len(found.frame),
-    }
-
-
-def made(seconds: float) -> dict[str, Any]:
-    """Return when, how long and on what something was made."""
-    return {
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(seconds, 3),
-        "versions": versions(),
-        "machine": machine(),
-    }
 
 
 def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:

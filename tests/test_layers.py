@@ -14,13 +14,13 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
-    "frames parts runs "
+    "frames parts runs keeping verifying merging "
     "tournaments duels bench tell apart positions timing checking warming",
-    "faces": "plots printing tell_report cli",
+    "faces": "plots printing tell_report cluster options cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
-LOADS_LATE = ("cli.py", "printing.py")
+LOADS_LATE = ("cli.py", "cli_runs.py", "options.py", "printing.py")
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
 COMPILERS = {"njit", "jit", "cfunc", "vectorize", "guvectorize", "generated_jit", "stencil"}
 

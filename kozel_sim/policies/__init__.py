@@ -11,11 +11,12 @@ from kozel_sim.policies.registry import (
     read_policies,
 )
 from kozel_sim.policies.spec import split_specs
-from kozel_sim.policies.travel import describe_policy, rebuild_policy
+from kozel_sim.policies.travel import describe_policy, find_policy, rebuild_policy
 
 __all__ = [
     "FIELD",
     "describe_policy",
+    "find_policy",
     "get_policy",
     "ladder",
     "list_policies",

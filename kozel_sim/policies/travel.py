@@ -7,7 +7,7 @@ from typing import Any
 
 from kozel_sim.decision import Function, Ladder, Policy
 from kozel_sim.fingerprint import fingerprint
-from kozel_sim.policies.registry import set_aside
+from kozel_sim.policies.registry import get_policy, set_aside
 from kozel_sim.policies.spec import read_prefer, write_ladder
 
 
@@ -62,6 +62,28 @@ def rebuild_policy(described: dict[str, Any]) -> Policy:
         for part in described["parts"]
     )
     return Policy(name, parts)
+
+
+def find_policy(described: dict[str, Any]) -> Policy:
+    """Return the policy that was described, without running any code that comes with it.
+
+    Raises
+    ------
+    ValueError
+        If it is a user's function and not registered here, or not the same.
+    """
+    if all("ladder" in part for part in described["parts"]):
+        return rebuild_policy(described)
+    name = described["name"]
+    try:
+        policy = get_policy(name)
+    except ValueError:
+        raise ValueError(
+            f"policy {name} is a function and not known here; name its file with --code"
+        ) from None
+    if describe_policy(policy) != described:
+        raise ValueError(f"policy {name} is not the one that was played: its source has changed")
+    return policy
 
 
 def _rebuild_ladder(text: str) -> Ladder:

@@ -1,0 +1,122 @@
+"""The commands for runs that are on disk: show, verify, merge, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kozel_sim.options import Code, Json, Quiet, number, read_code
+from kozel_sim.printing import (
+    COMPARISON,
+    DUELS,
+    LEADERBOARD,
+    SWEEP,
+    Face,
+    need_new_file,
+    print_json,
+    show_run,
+)
+
+if TYPE_CHECKING:
+    from kozel_sim.runs import Run, Totals
+
+Folder = Annotated[Path, typer.Argument(help="A run's folder.")]
+
+
+def face_of(played: Run | Totals, sweep: bool = False) -> Face:
+    """Return how a run is shown: what its design makes of it."""
+    if sweep:
+        return SWEEP
+    if "duel" not in getattr(played, "frame", {}):
+        return LEADERBOARD
+    return COMPARISON if played.name in ("compare", "duel") else DUELS
+
+
+def show(
+    folder: Folder,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="As a sweep: each rule set against the first.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Print a run's tables again."""
+    from kozel_sim.runs import load
+
+    played = load(folder)
+    show_run(played, face_of(played, sweep), json_)
+
+
+def verify(
+    folder: Folder,
+    sample: Annotated[int, number("--sample", help="How many parts are played again.")] = 3,
+    all_: Annotated[bool, typer.Option("--all", help="Play all parts again.")] = False,
+    seed: Annotated[int, number("--seed", help="Draws the parts.")] = 0,
+    engine: Annotated[
+        str, typer.Option("--engine", help="auto, vector, scalar or reference.")
+    ] = "auto",
+    code: Code = None,
+    json_: Json = False,
+) -> None:
+    """Check a run: hash its files, play some parts again and compare them to the bit.
+
+    Exit code 1 if anything is not as it was.
+    """
+    from kozel_sim.verifying import verify as look
+
+    read_code(code)
+    wrong: list[dict[str, Any]] = []
+    done = {"hash": 0, "replay": 0, "listed": 0}
+    for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
+        done[finding.check] += 1
+        if not finding.ok:
+            wrong.append(vars(finding))
+    if json_:
+        print_json({"hashed": done["hash"], "replayed": done["replay"], "wrong": wrong})
+    else:
+        for each in wrong:
+            print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
+        told = f"{done['hash']} files hashed, {done['replay']} played again"
+        print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="All shards of a run.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the whole run.")],
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="As a sweep: each rule set against the first.")
+    ] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put the shards of a run together, which were played with --shard i/n."""
+    from kozel_sim.merging import merge as join
+
+    played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
+    if not quiet:
+        show_run(played, face_of(played, sweep), json_)
+    if not (quiet or json_):
+        print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
+
+
+def export(
+    folder: Folder,
+    csv: Annotated[Path, typer.Option("--csv", help="A new CSV file.")],
+    rounds: Annotated[
+        bool, typer.Option("--rounds", help="The rounds instead of the matches.")
+    ] = False,
+) -> None:
+    """Write a run's frame as CSV: one row per match and seat, or per round and seat."""
+    from kozel_sim.runs import load_run
+
+    need_new_file(csv)
+    run = load_run(folder)
+    frame = run.rounds_frame if rounds else run.frame
+    if frame is None:
+        raise ValueError(f"{folder} has no rounds; play it with --rounds")
+    with csv.open("x", encoding="utf-8", newline="") as file:
+        frame.to_csv(file, index=False)
+    print(f"{len(frame):,} rows written to {csv}")

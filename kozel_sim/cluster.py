@@ -1,0 +1,103 @@
+"""Parts played on a Dask cluster, on this machine or many; the results are the same to the bit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from types import TracebackType
+from typing import Any
+
+from kozel_sim.checks import Engine
+from kozel_sim.parts import Part, PartPlayer, Progress, Result
+from kozel_sim.store import differences
+from kozel_sim.tournaments import Deliver, Tournament
+
+LOCAL = "local"
+
+
+class Cluster:
+    """A Dask cluster that plays parts; a mapper for ``Tournament.play``, and a context.
+
+    Parameters
+    ----------
+    address : str
+        A scheduler's, like ``tcp://127.0.0.1:8786``; or "local": processes of this machine, one
+        for each core, which end with the context.
+
+    Raises
+    ------
+    ValueError
+        If the extra ``dask`` is not installed.
+    OSError
+        If there is no scheduler at the address.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise ValueError("--dask needs the extra dask: pip install 'kozel_sim[dask]'") from None
+        self._local: Any = None
+        if address == LOCAL:
+            self._local = distributed.LocalCluster(
+                n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=None
+            )
+        try:
+            self._client = distributed.Client(self._local or address, timeout=10)
+        except (OSError, ValueError, ImportError, TypeError):
+            raise OSError(f"no Dask scheduler answers at {address!r}") from None
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def __call__(
+        self,
+        planned: Tournament,
+        engine: Engine,
+        parts: Iterable[Part],
+        deliver: Deliver,
+        progress: Progress | None,
+    ) -> None:
+        """Play parts; those of a worker that is lost are played by another.
+
+        After an error or an interrupt the parts that have not begun are dropped.
+        """
+        from distributed import as_completed
+
+        recipe = json.dumps(planned.manifest(engine))
+        futures = {self._client.submit(play_part, recipe, part, pure=False): part for part in parts}
+        try:
+            for future, result in as_completed(futures, with_results=True):
+                part = futures.pop(future)
+                deliver(part, result)
+                if progress:
+                    progress(planned.matches_of(part))
+        finally:
+            self._client.cancel(list(futures))
+
+
+def play_part(recipe: str, part: Part) -> Result:
+    """Play a part on a worker, from the run's manifest alone."""
+    return _player(recipe).play(part)
+
+
+@lru_cache(maxsize=4)
+def _player(recipe: str) -> PartPlayer:
+    manifest = json.loads(recipe)
+    planned = Tournament.of_manifest(manifest, trusted=True)
+    mine = json.loads(json.dumps(planned.manifest()))
+    if differing := differences(manifest, mine):
+        raise ValueError(f"a worker has another kozel_sim ({'; '.join(differing)})")
+    return planned.player(manifest["engine"])

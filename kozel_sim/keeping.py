@@ -1,0 +1,118 @@
+"""Where what comes of parts is kept until the run is whole: in memory, or in a folder."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from kozel_sim.frames import stack_frames
+from kozel_sim.parts import Block, Part, Result
+from kozel_sim.provenance import machine, versions
+from kozel_sim.runs import (
+    Run,
+    Totals,
+    folder_of_block,
+    load,
+    part_name,
+    totals_of,
+    write_frames,
+)
+from kozel_sim.store import RunFolder
+from kozel_sim.totals import Sums, join_sums, write_sums
+
+
+class Memory:
+    """Keeps what comes of parts in memory."""
+
+    def __init__(self, manifest: dict[str, Any], sizes: list[int]) -> None:
+        self.sizes = sizes
+        self._manifest = manifest
+        self._frames: dict[Part, dict[str, Any]] = {}
+        self._sums: dict[int, list[Sums]] = {}
+        self._turn = threading.Lock()
+        self._start = time.perf_counter()
+
+    def has(self, part: Part) -> bool:
+        """Nothing is there from before."""
+        return part in self._frames
+
+    def keep(self, part: Part, result: Result) -> None:
+        """Keep what came of a part; sums are added up, in whatever order they come."""
+        if isinstance(result, dict):
+            self._frames[part] = result
+            return
+        with self._turn:
+            before = self._sums.get(part.block)
+            self._sums[part.block] = result if before is None else join_sums([before, result])
+
+    def results(self) -> Run | Totals:
+        """Put everything together."""
+        manifest = self._manifest | made(time.perf_counter() - self._start)
+        if self._sums:
+            found = totals_of(list(self._sums.values()), manifest)
+            return Totals(found.sums, manifest | {"counts": counts(found)})
+        frames = [self._frames.pop(part) for part in sorted(self._frames)]
+        run = Run(stack_frames([frame.pop("matches") for frame in frames]), manifest)
+        return Run(run.frame, manifest | {"counts": counts(run)})
+
+
+class Kept:
+    """Keeps what comes of parts in a folder."""
+
+    def __init__(self, blocks: Sequence[Block], folder: RunFolder, sizes: list[int]) -> None:
+        self.sizes: list[int] = folder.manifest.get("part_sizes") or sizes
+        self._folder = folder
+        self._kind = "totals" if folder.manifest.get("aggregate") else "matches"
+        self._start = time.perf_counter()
+        self._before = float(folder.manifest.get("seconds", 0.0))
+        self._names = [folder_of_block(block) for block in blocks]
+
+    def _name(self, part: Part) -> str:
+        return part_name(self._kind, self._names[part.block], part.first)
+
+    def has(self, part: Part) -> bool:
+        """Tell whether a part is there from before."""
+        return self._folder.has(self._name(part))
+
+    def keep(self, part: Part, result: Result) -> None:
+        """Write what came of a part."""
+        if isinstance(result, list):
+            content, fact = write_sums(result)
+            name = self._name(part)
+            files, facts = {name: content}, {name: fact}
+        else:
+            files, facts = write_frames(self._names[part.block], part.first, result)
+        for fact in facts.values():
+            fact["deals"] = [part.first, part.end]
+        self._folder.keep(files, facts, part_sizes=self.sizes, seconds=self._seconds())
+
+    def _seconds(self) -> float:
+        return round(self._before + time.perf_counter() - self._start, 3)
+
+    def results(self) -> Run | Totals:
+        """Read everything back."""
+        found = load(self._folder.path, unfinished=True)
+        found.manifest.update(made(self._seconds()) | {"counts": counts(found)})
+        return found
+
+
+Desk = Memory | Kept
+
+
+def counts(found: Run | Totals) -> dict[str, int]:
+    """Return how much was played."""
+    whole = {"matches": found.matches, "rounds": found.rounds}
+    return whole if isinstance(found, Totals) else whole | {"rows": len(found.frame)}
+
+
+def made(seconds: float) -> dict[str, Any]:
+    """Return when, how long and on what something was made."""
+    return {
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "versions": versions(),
+        "machine": machine(),
+    }

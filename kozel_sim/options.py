@@ -1,0 +1,138 @@
+"""The options that commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kozel_sim.decision import Policy
+    from kozel_sim.rules import RuleSet
+    from kozel_sim.tournaments import Mapper
+
+
+def whole(text: str) -> int:
+    """Read a whole number; what is none is named in the complaint."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
+def number(*names: str, help: str) -> Any:
+    """Return an option that takes a whole number."""
+    return typer.Option(*names, parser=whole, metavar="N", help=help)
+
+
+Matches = Annotated[
+    int | None,
+    number("-n", "--matches", help="Deals per table (each is played from every seat)."),
+]
+Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
+Workers = Annotated[int, number("-j", "--workers", help="Threads; results do not change.")]
+Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write the run to.")]
+RulesOption = Annotated[str, typer.Option("--rules", help="Presets, separated by commas.")]
+Players = Annotated[int | None, number("--players", help="2, 3 or 4; by default 4.")]
+Policies = Annotated[
+    str | None, typer.Option("--policies", help="Policy specs, separated by commas.")
+]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a knob: knob=value; may be repeated.")
+]
+Code = Annotated[
+    list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
+]
+Design = Annotated[
+    str,
+    typer.Option(
+        "--design", help="Who meets whom: rotations, permutations, duels, gauntlet or teams."
+    ),
+]
+Aggregate = Annotated[
+    bool,
+    typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard", help="i/n: every n-th part alone, from the i-th on; kozel merge joins them."
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask", help="Play on a Dask cluster: a scheduler's address, or local; needs the extra."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+# ---------------------------------------------------------------------- reading options
+
+
+def read_code(paths: list[Path] | None) -> list[str]:
+    """Load policy files; return the names of the policies that they register."""
+    from kozel_sim.policies import load_code
+
+    return [name for path in paths or [] for name in load_code(path)]
+
+
+def read_field(policies: str | None, own: list[str]) -> list[Policy]:
+    """Return the policies that the options name: by default the usual ones, and those of files."""
+    from kozel_sim.policies import FIELD, read_policies
+
+    return read_policies(policies if policies is not None else [*FIELD, *own])
+
+
+def read_rules(
+    names: str, players: int | None, changes: list[str] | None, *, one: bool = False
+) -> list[RuleSet]:
+    """Return the rule sets that the options name."""
+    from kozel_sim.rules import RuleSet
+
+    presets = [name.strip() for name in names.split(",") if name.strip()]
+    if not presets or (one and len(presets) > 1):
+        raise ValueError(f"--rules {names!r}: {'one preset' if one else 'a preset'} is needed")
+    knobs = dict(read_knob(change) for change in changes or [])
+    return [RuleSet.preset(name, players).replace(**knobs) for name in presets]
+
+
+def read_knob(text: str) -> tuple[str, Any]:
+    """Read a ``knob=value`` option; numbers are numbers, the rest stays text."""
+    knob, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f"--set {text!r} is not knob=value")
+    return knob.strip(), int(value) if value.strip().lstrip("-").isdigit() else value.strip()
+
+
+def read_variants(text: str) -> list[dict[str, Any]]:
+    """Read a ``knob=value,value`` option into one change per value."""
+    knob, sign, values = text.partition("=")
+    if not sign or not values:
+        raise ValueError(f"--vary {text!r} is not knob=value,value")
+    return [dict([read_knob(f"{knob}={value}")]) for value in values.split(",")]
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    import os
+
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextmanager
+def mapper_of(address: str | None) -> Iterator[Mapper | None]:
+    """Hold the Dask cluster that an option names; nothing where it names none."""
+    if address is None:
+        yield None
+        return
+    from kozel_sim.cluster import Cluster
+
+    with Cluster(address) as cluster:
+        yield cluster

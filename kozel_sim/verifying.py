@@ -1,0 +1,134 @@
+"""Is a run what its manifest says? Its files are hashed, and some parts are played again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kozel_sim.checks import Engine, need_engine, need_positive, need_unsigned
+from kozel_sim.parts import Part
+from kozel_sim.runs import block_of, number_of_block, write_frames
+from kozel_sim.store import IDENTITY, MANIFEST, SCRATCH, read_manifest, read_table
+from kozel_sim.totals import read_sums, same_sums
+from kozel_sim.tournaments import Tournament
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found out about a file.
+
+    Attributes
+    ----------
+    file : str
+        Its name below the run's folder.
+    check : {"hash", "replay", "listed"}
+        Whether it is as it was written, whether playing it again gives the same to the bit, whether
+        the manifest knows it.
+    ok : bool
+        Whether it passed.
+    detail : str
+        What is wrong.
+    """
+
+    file: str
+    check: str
+    ok: bool
+    detail: str = ""
+
+
+def verify(
+    folder: str | Path, sample: int = 3, seed: int = 0, engine: Engine = "auto"
+) -> Iterator[Finding]:
+    """Yield what is found out about a run: first its files' hashes, then parts played again.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A run's folder, finished or not.
+    sample : int, default 3
+        How many parts are played again, drawn from all; a number above theirs takes all.
+    seed : int, default 0
+        Draws the parts.
+    engine : {"auto", "vector", "scalar", "reference"}
+        Who plays them; all engines must give the same.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds no run, or what was played cannot be built here: by another version, or
+        with a function that is not registered.
+    """
+    need_positive("sample", sample)
+    need_engine(engine)
+    draw = np.random.default_rng(need_unsigned("seed", seed))
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    entries = {entry["file"]: entry for entry in manifest["files"]}
+    for name, entry in entries.items():
+        yield _hash(folder, name, entry)
+    for path in sorted((*folder.glob("*/*/*"), *folder.rglob(f"{SCRATCH}*"))):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in entries:
+            yield Finding(name, "listed", False, f"it is not in {MANIFEST}")
+    planned = Tournament.of_manifest(manifest)
+    now = planned.manifest()
+    differing = [key for key in IDENTITY if now.get(key) != manifest.get(key)]
+    if differing:
+        raise ValueError(
+            f"{folder} was played by kozel_sim {manifest.get('version')}, and cannot be played "
+            f"again by this one, {now['version']} (other {', '.join(differing)})"
+        )
+    parts = [name for name in entries if not name.startswith("rounds/")]
+    chosen = draw.permutation(len(parts))[:sample]
+    player = planned.player(engine)
+    for name in (parts[i] for i in sorted(chosen)):
+        part = Part(number_of_block(name), *entries[name]["deals"])
+        yield from _replay(folder, entries, name, player.play(part))
+
+
+def _hash(folder: Path, name: str, entry: dict[str, Any]) -> Finding:
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as error:
+        return Finding(name, "hash", False, str(error.strerror))
+    same = hashlib.sha256(content).hexdigest() == entry["sha256"]
+    return Finding(name, "hash", same, "" if same else "its bytes have changed")
+
+
+def _replay(
+    folder: Path, entries: dict[str, dict[str, Any]], name: str, result: Any
+) -> Iterator[Finding]:
+    """Compare what a part gives now with what was kept of it."""
+    if isinstance(result, list):
+        try:
+            same = same_sums(read_sums(folder, entries[name]), result)
+        except ValueError as error:
+            yield Finding(name, "replay", False, str(error))
+        else:
+            yield Finding(name, "replay", same, "" if same else "its sums come out otherwise")
+        return
+    first = entries[name]["deals"][0]
+    files, _ = write_frames(block_of(name), first, result)
+    for file, frame in zip(files, result.values(), strict=True):
+        try:
+            kept = read_table(folder, entries[file]).to_pandas()
+        except (ValueError, KeyError) as error:
+            yield Finding(file, "replay", False, str(error))
+            continue
+        columns = [c for c in frame if c not in kept or not _same(kept[c], frame[c])]
+        detail = f"other {', '.join(map(str, columns))}" if columns else ""
+        yield Finding(file, "replay", not columns and len(kept) == len(frame), detail)
+
+
+def _same(kept: Any, now: Any) -> bool:
+    """Tell whether two columns are equal to the bit; what has no value is equal too."""
+    if len(kept) != len(now):
+        return False
+    if str(kept.dtype) == "category":
+        return bool((kept.astype(str) == now.astype(str)).all())
+    return bool(kept.equals(now))
