@@ -13,9 +13,9 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart bench checking checks cli duels experiment frames parts playing plots positions
-    printing rounds runs schedule sequential simulation stats store sweep tell tell_report timing
-    totals
+    __init__ apart bench checking checks cli duels experiment export frames parts playing plots
+    positions printing rounds runs schedule sequential simulation stats store sweep tell tell_report
+    timing totals
     tournaments warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())

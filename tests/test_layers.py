@@ -14,7 +14,7 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
-    "frames parts rounds runs "
+    "frames parts rounds export runs "
     "tournaments duels bench tell apart positions timing checking warming",
     "faces": "plots printing tell_report cli",
 }

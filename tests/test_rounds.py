@@ -64,7 +64,7 @@ def matches_of(rules, deals):
 
 # ---------------------------------------------------------------------- what a row says
 
-LAST = (
+HANDS = (
     ("1-1", "0-0", "4-4", "2-1", "3-1", "6-1", "6-0"),
     ("2-2", "3-3", "5-5", "6-6", "6-2", "5-1", "4-3"),
     ("1-0", "2-0", "3-0", "4-0", "5-0", "4-1", "3-2"),
@@ -84,10 +84,22 @@ def record_of_one_round():
         Event(1),
     )
     played = RoundRecord(
-        round=0, redeals=2, hands=LAST, bazaar=("6-5",), leader=0,
-        forced="1-1", events=events, end="fish", by=0, true_fish=False,
-        hand_points=(30, 50, 26, 66), written=(0, 116), pot=3,
-        accounts=(0, 119), memory=(4, 0), opened=(False, True),
+        round=0,
+        redeals=2,
+        hands=HANDS,
+        bazaar=("6-5",),
+        leader=0,
+        forced="1-1",
+        events=events,
+        end="fish",
+        by=0,
+        true_fish=False,
+        hand_points=(30, 50, 26, 66),
+        written=(0, 116),
+        pot=3,
+        accounts=(0, 119),
+        memory=(4, 0),
+        opened=(False, True),
     )
     rules = RuleSet.preset("pair-traditional")
     return Record(rules, 1, 0, 0, ("random",) * 4, (played,), Result((0,), (1,), False, None, None))
@@ -95,7 +107,7 @@ def record_of_one_round():
 
 def test_row_says_what_the_round_was_to_its_seat():
     rows = pd.DataFrame(np.array(list(read_record(record_of_one_round())), ROUND))
-    assert [Hand(hand).names for hand in rows["hand"]] == [sorted_names(hand) for hand in LAST]
+    assert [Hand(hand).names for hand in rows["hand"]] == [sorted_names(hand) for hand in HANDS]
     assert rows["doubles"].tolist() == [3, 4, 0, 0]
     assert rows["hand_pips"].tolist() == [30, 53, 25, 60]
     assert rows["leader"].tolist() == [True, False, False, False]
