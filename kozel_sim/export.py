@@ -30,7 +30,7 @@ def write_csv(frames: Iterable[pd.DataFrame], path: str | Path) -> None:
     Notes
     -----
     A line of names, then a line per row: texts in quotes, truths as ``true`` and ``false``, nothing
-    where there is no value. Frames that came with a run read back equal with
+    where there is no value. A run's frame reads back equal, up to the order of categories, with
     ``pandas.read_csv(path, dtype=frame.dtypes.to_dict())``.
     """
     import pyarrow as pa
