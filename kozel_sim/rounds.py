@@ -113,6 +113,8 @@ def rounds_of(
     seating: npt.NDArray[np.int64],
     seed: int,
     engine: Engine = "auto",
+    duel: str = "",
+    sides: npt.NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
     """Play MATCH records where they stand, and return the frame of their rounds.
 
@@ -130,27 +132,32 @@ def rounds_of(
         The run's seed.
     engine : {"auto", "scalar", "reference"}
         As for ``rounds_frame``.
+    duel, sides
+        As for ``kozel_sim.frames.frame_of``: of a duel, its title and who plays for whom.
 
     Returns
     -------
     DataFrame
-        As ``rounds_frame`` returns; the rows of a match depend on nothing but the match.
+        As ``rounds_frame`` returns; of a duel with its two more columns. The rows of a match
+        depend on nothing but the match. At its peak a row takes some 110 bytes.
     """
     need_recording_engine(engine)
     read = _read_by_reference if engine == "reference" else _read_compiled
     pieces = [np.zeros(0, ROUND), *read(rules, policies, matches, seed)]
-    whole = frame_of(rules, policies, matches, seating)
+    whole = frame_of(rules, policies, matches, seating, duel, sides)
     # The rows of the matches' frame, each match as often as it has rounds.
     blocks = np.arange(len(whole)).reshape(-1, rules.players)
     each = np.repeat(blocks, matches["rounds"], axis=0).ravel()
-    columns: dict[str, Any] = {name: whole[name].array.take(each) for name in OF_A_SEAT}
+    columns: dict[str, Any] = {
+        name: whole[name].array.take(each) for name in OF_A_SEAT if name in whole
+    }
     columns |= {name: np.concatenate([rows[name] for rows in pieces]) for name in ROUND.names or ()}
     columns["end"] = pd.Categorical.from_codes(columns["end"], pd.Index(ENDS))
     columns["goat"] = whole["goat"].array.take(each)
     return pd.DataFrame(columns, copy=False)
 
 
-OF_A_SEAT = ("preset", "players", "deal", "seating", "seat", "side", "policy")
+OF_A_SEAT = (*("preset", "players", "duel", "deal", "seating", "seat", "side", "policy", "first"),)
 """The columns that tell whose round it is, as in the frame of matches."""
 
 

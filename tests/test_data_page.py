@@ -11,8 +11,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from kozel_sim import compare, duel, rounds_frame, tournament
+from kozel_sim import RuleSet, compare, duel, rounds_frame, tournament
+from kozel_sim.engine.play import new_matches
 from kozel_sim.export import write_csv
+from kozel_sim.policies import read_policies
+from kozel_sim.rounds import rounds_of
 from kozel_sim.stats import clustered_mean
 from kozel_sim.sweep import effects
 
@@ -48,9 +51,14 @@ def frames():
     field = ["random", "dump_heavy", "keep_range"]
     run = tournament(["livegames-goat", "livegames-goat-plain"], field, 10, seed=1, players=3)
     duels = duel("room-fish-all", "dump_heavy", "random", 10, seed=1, players=2)
+    policies = read_policies(field[:2])
+    matches = new_matches(np.arange(2, dtype=np.uint64), np.array([[0, 1], [1, 0]]))
+    sides = np.array([[0, 1], [1, 0]])
+    rules = RuleSet.preset("room-fish-all", 2)
+    rounds = rounds_of(rules, policies, matches, sides[:, 1], 1, duel="A v B", sides=sides)
     return {
         "The frame of matches": duels.frame,
-        "The frame of rounds": rounds_frame("room-fish-all", field, 5, seed=1),
+        "The frame of rounds": rounds,
         "Summaries": run.summary(),
         "Effects of rule variants": effects(run.frame),
         "Comparisons": compare(duels.frame),
@@ -75,16 +83,21 @@ def test_page_documents_the_columns_of_a_frame_in_order_with_their_types(heading
         assert documented[name] == kind or (documented[name] == "str" and kind in TEXT), name
 
 
-def test_only_duels_have_the_column_duel(frames):
-    documented = list(columns_of("The frame of matches"))
-    assert [name for name in documented if name != "duel"] == list(frames[1])
+def test_only_duels_have_what_the_page_says_so_of(frames):
+    alone = rounds_frame("room-fish-all", ["random"] * 2, 1, seed=1)
+    for heading, frame in (("The frame of matches", frames[1]), ("The frame of rounds", alone)):
+        documented = list(columns_of(heading))
+        assert [name for name in documented if name not in ("duel", "first")] == list(frame)
+        for name in ("duel", "first"):
+            (row,) = (r for r in table_after(section("The frame of matches")) if name in r[0])
+            assert row[2].startswith("in duels only")
 
 
 def test_row_of_rounds_takes_as_many_bytes_as_the_page_says(frames):
     frame = frames[0]["The frame of rounds"]
     columns = [frame[name] for name in frame]
     plain = [c.cat.codes if c.dtype == "category" else c for c in columns]
-    assert f"A row takes {sum(c.dtype.itemsize for c in plain)} bytes." in PAGE
+    assert f"(of a duel {sum(c.dtype.itemsize for c in plain)})" in PAGE
 
 
 def test_every_column_has_a_meaning():

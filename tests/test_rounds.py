@@ -191,6 +191,17 @@ def test_rounds_frame_plays_its_deals_in_pieces(monkeypatch):
     pd.testing.assert_frame_equal(rounds_frame("room-fish-all", FOUR[:2], 20, seed=1), whole)
 
 
+def test_rounds_of_a_duel_know_whose_side_a_seat_is_on():
+    rules = RuleSet.preset("room-fish-all", 3)
+    policies = read_policies(FOUR[:2])
+    matches = new_matches(np.arange(9, dtype=np.uint64), np.tile(np.eye(3, dtype=int), (3, 1)))
+    sides = 1 - matches["players"][:, :3]
+    frame = rounds_of(rules, policies, matches, np.arange(9) % 3, 3, duel="A v B", sides=sides)
+    assert (frame["duel"] == "A v B").all()
+    assert (frame["first"] == (frame["policy"] == FOUR[1])).all()
+    assert frame["first"].sum() == len(frame) / 3
+
+
 def test_no_matches_have_no_rounds():
     rules = RuleSet.preset("room-fish-all", 2)
     matches, seating = matches_of(rules, 0)
