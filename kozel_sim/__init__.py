@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kozel_sim.policies import get_policy, ladder, list_policies, load_code, policy
     from kozel_sim.presets import PRESETS
     from kozel_sim.record import Record
+    from kozel_sim.rounds import rounds_frame
     from kozel_sim.rules import RuleSet
     from kozel_sim.runs import Run, Totals, load_run, load_totals
     from kozel_sim.scoring import (
@@ -53,6 +54,7 @@ _HOMES = {
     "policies": ["get_policy", "ladder", "list_policies", "load_code", "policy"],
     "record": ["Record"],
     "presets": ["PRESETS"],
+    "rounds": ["rounds_frame"],
     "rules": ["RuleSet"],
     "scoring": [
         "bank_shares",
@@ -99,6 +101,7 @@ __all__ = [
     "play",
     "policy",
     "rating100",
+    "rounds_frame",
     "settle",
     "simulate",
     "timeout_rating",

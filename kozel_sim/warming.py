@@ -11,6 +11,7 @@ from kozel_sim import timing
 from kozel_sim._jit import count_cached
 from kozel_sim.engine.features import score_alone
 from kozel_sim.playing import play
+from kozel_sim.rounds import rounds_frame
 from kozel_sim.simulation import simulate
 from kozel_sim.tell import measure_tell
 from kozel_sim.tiles import ALL
@@ -35,6 +36,7 @@ STEPS: dict[str, Callable[[], object]] = {
     "matches, many in step": lambda: simulate("room-fish-all", TWO, 1, seed=0),
     "sums of an aggregate": lambda: simulate("room-fish-all", TWO, 1, seed=0, aggregate=True),
     "records": lambda: play("room-fish-all", TWO, seed=0, deal=0),
+    "rounds": lambda: rounds_frame("room-fish-all", TWO, 1, seed=0),
     "single decisions": timing.warm_up,
     "features for functions": _score_a_move,
     "worlds": _sample_worlds,

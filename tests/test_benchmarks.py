@@ -19,6 +19,7 @@ peers = importlib.import_module("peers")
 report = importlib.import_module("report")
 startup = importlib.import_module("startup")
 features = importlib.import_module("features")
+rounds = importlib.import_module("rounds")
 
 MATCHES = 4000
 needs_compiler = pytest.mark.skipif(yardstick.find_compiler() is None, reason="no C compiler")
@@ -50,6 +51,14 @@ def test_benchmark_of_features_prints_a_line_per_number_of_players(monkeypatch, 
     assert header.strip("| ").split(" | ") == ["players", *features.CASES]
     assert [line.split(" | ")[0] for line in lines] == ["| 4", "| 3", "| 2"]
     assert all(line.split(" | ")[1] == "1.00" for line in lines)
+
+
+def test_benchmark_of_rounds_prints_a_line_per_case(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rounds.py", "--matches", "10", "--repeats", "2"])
+    rounds.main()
+    _, _, *lines = capsys.readouterr().out.splitlines()
+    found = [line.strip("| ").split(" | ")[:2] for line in lines]
+    assert found == [list(case) for case in rounds.CASES.items()]
 
 
 def test_benchmark_of_worlds_prints_a_line_per_case(monkeypatch, capsys):
