@@ -21,6 +21,7 @@ from kozel_sim.options import (
     Players,
     Policies,
     Quiet,
+    Rounds,
     RulesOption,
     Seed,
     Set,
@@ -108,6 +109,7 @@ def run(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    rounds: Rounds = False,
     shard: Shard = None,
     dask: Dask = None,
     json_: Json = False,
@@ -124,7 +126,7 @@ def run(
     cut = None if shard is None else read_shard(shard)
     if cut is not None and out is None:
         folder = folder.with_name(f"{folder.name}-{cut[0]}-of-{cut[1]}")
-    planned = Tournament.of(loaded, aggregate=aggregate, shard=cut)
+    planned = Tournament.of(loaded, aggregate=aggregate, rounds=rounds, shard=cut)
     face = DUELS if planned.has_duels else LEADERBOARD
     with mapper_of(dask) as mapper:
         report(planned, face, folder, workers or cores(), json_, quiet, mapper)
@@ -143,6 +145,7 @@ def tournament(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    rounds: Rounds = False,
     dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -155,7 +158,7 @@ def tournament(
     rule_sets = read_rules(rules, players, set_)
     deals = matches or 0
     planned = Tournament(
-        "tournament", rule_sets, field, deals, read_seed(seed), design, aggregate=aggregate
+        "tournament", rule_sets, field, deals, read_seed(seed), design, (), aggregate, rounds
     )
     report(
         planned, DUELS if planned.has_duels else LEADERBOARD, out, workers or cores(), json_, quiet

@@ -110,13 +110,21 @@ def export(
     ] = False,
 ) -> None:
     """Write a run's frame as CSV: one row per match and seat, or per round and seat."""
-    from kozel_sim.runs import load_run
+    from kozel_sim.export import write_csv
+    from kozel_sim.runs import read_frames
+    from kozel_sim.store import read_finished
 
     need_new_file(csv)
-    run = load_run(folder)
-    frame = run.rounds_frame if rounds else run.frame
-    if frame is None:
-        raise ValueError(f"{folder} has no rounds; play it with --rounds")
-    with csv.open("x", encoding="utf-8", newline="") as file:
-        frame.to_csv(file, index=False)
-    print(f"{len(frame):,} rows written to {csv}")
+    manifest = read_finished(folder)
+    kind = "rounds" if rounds else "matches"
+    if manifest.get("aggregate") or (rounds and not manifest.get("rounds")):
+        raise ValueError(
+            f"{folder} has no {kind}; play it with{'' if rounds else 'out'} "
+            f"--{'rounds' if rounds else 'aggregate'}"
+        )
+    try:
+        write_csv(read_frames(folder, manifest, kind), csv)
+    except BaseException:
+        csv.unlink(missing_ok=True)
+        raise
+    print(f"written to {csv}")

@@ -55,8 +55,14 @@ class Memory:
             found = totals_of(list(self._sums.values()), manifest)
             return Totals(found.sums, manifest | {"counts": counts(found)})
         frames = [self._frames.pop(part) for part in sorted(self._frames)]
-        run = Run(stack_frames([frame.pop("matches") for frame in frames]), manifest)
-        return Run(run.frame, manifest | {"counts": counts(run)})
+        rounds = [frame.pop("rounds") for frame in frames if "rounds" in frame]
+        run = Run(
+            stack_frames([frame.pop("matches") for frame in frames]),
+            manifest,
+            stack_frames(rounds) if rounds else None,
+        )
+        run.manifest["counts"] = counts(run)
+        return run
 
 
 class Kept:

@@ -56,6 +56,9 @@ Aggregate = Annotated[
     bool,
     typer.Option("--aggregate", help="Keep sums instead of a frame: memory does not grow."),
 ]
+Rounds = Annotated[
+    bool, typer.Option("--rounds", help="Keep a frame of rounds, too: one row per round and seat.")
+]
 Shard = Annotated[
     str | None,
     typer.Option(

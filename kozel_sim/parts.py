@@ -23,9 +23,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import reference
+from kozel_sim.checks import Engine
 from kozel_sim.decision import Policy
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.frames import fill_match, frame_of
+from kozel_sim.rounds import rounds_of
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.totals import Sums, Tally
@@ -41,6 +43,8 @@ CHUNK = 16_384
 """Matches that a worker plays before it reports."""
 LARGEST = {False: 1 << 17, True: 1 << 20}
 """Matches of a part at the most, by whether sums are kept."""
+WITH_ROUNDS = 2048
+"""Matches of a part at the most where rounds are kept: some rules play hundreds in a match."""
 MOST_PARTS = 64
 """A run has so many parts before they grow beyond a chunk."""
 
@@ -86,9 +90,11 @@ def cut(block: Block, first: int, end: int, size: int) -> list[Part]:
     return [Part(block.number, at, min(at + size, end)) for at in range(first, end, size)]
 
 
-def part_size(block: Block, deals: int, aggregate: bool, chunk: int | None) -> int:
+def part_size(block: Block, deals: int, aggregate: bool, rounds: bool, chunk: int | None) -> int:
     """Return how many deals a part of a block has: whole cycles of its line-ups."""
-    if chunk is None:
+    if chunk is None and rounds:
+        chunk = WITH_ROUNDS
+    elif chunk is None:
         chunk = block.matches_per_deal * deals // MOST_PARTS
         chunk = min(LARGEST[aggregate], max(CHUNK, chunk))
     cycle = block.lineups.cycle
@@ -108,6 +114,8 @@ class PartPlayer:
         Fixes all luck.
     aggregate : bool
         Whether sums are kept instead of frames.
+    rounds : bool
+        Whether there is a frame of rounds too.
     engine : {"auto", "vector", "scalar", "reference"}
         Who plays.
 
@@ -125,12 +133,15 @@ class PartPlayer:
         policies: Sequence[Policy],
         seed: int,
         aggregate: bool,
-        engine: str = "auto",
+        rounds: bool,
+        engine: Engine = "auto",
     ) -> None:
         self._blocks = blocks
         self._policies = policies
         self._seed = seed
         self._aggregate = aggregate
+        self._rounds = rounds
+        self._engine: Engine = engine
         every = {rules for block in blocks for rules in block.rules}
         self._players = {rules: player_of(rules, policies, engine) for rules in every}
         self._tallies = {block.number: self._tallies_of(block) for block in blocks if aggregate}
@@ -143,13 +154,21 @@ class PartPlayer:
         (rules,) = block.rules
         deals, seating, players = block.lineups.of_deals(part.first, part.end)
         matches = new_matches(deals, players)
-        for first in range(0, len(matches), CHUNK):
+        sides = block.lineups.sides_of_deals(part.first, part.end) if block.duel else None
+        found: dict[str, pd.DataFrame] = {}
+        for first in () if self._rounds else range(0, len(matches), CHUNK):
             piece = matches[first : first + CHUNK]
             self._players[rules](piece, self._seed)
             if progress:
                 progress(len(piece))
-        sides = block.lineups.sides_of_deals(part.first, part.end) if block.duel else None
-        return {"matches": frame_of(rules, self._policies, matches, seating, block.duel, sides)}
+        which = (rules, self._policies, matches, seating)
+        if self._rounds:
+            # It plays them, too.
+            more = (self._seed, self._engine, block.duel, sides)
+            found["rounds"] = rounds_of(*which, *more)
+            if progress:
+                progress(len(matches))
+        return {"matches": frame_of(*which, block.duel, sides), **found}
 
     def _tallies_of(self, block: Block) -> list[Tally]:
         """Return how the rule sets' matches are added up, some deals at a time."""

@@ -37,13 +37,13 @@ class Run:
         none), led (whether the seat led the first round) and capped.
     manifest : dict
         How it was made: rules, policies, seed, versions, machine, counts.
-    rounds_frame : DataFrame, optional
-        One row per round and seat, where it was asked for.
+    rounds_in : DataFrame or Path, optional
+        The rounds where they were asked for, or the folder that they are read from.
     """
 
     frame: pd.DataFrame
     manifest: dict[str, Any]
-    rounds_frame: pd.DataFrame | None = None
+    rounds_in: pd.DataFrame | Path | None = None
 
     @property
     def name(self) -> str:
@@ -59,6 +59,13 @@ class Run:
     def rounds(self) -> int:
         """Rounds played in all matches."""
         return int(self.frame["rounds"][self.frame["seat"] == 0].sum())
+
+    @property
+    def rounds_frame(self) -> pd.DataFrame | None:
+        """One row per round and seat; None unless it was asked for."""
+        if not isinstance(self.rounds_in, Path):
+            return self.rounds_in
+        return stack_frames(list(read_frames(self.rounds_in, self.manifest, "rounds")))
 
     def summary(
         self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
@@ -121,11 +128,12 @@ class Run:
     def _blocks(self) -> Iterator[dict[str, pd.DataFrame]]:
         """Yield the frames of each block."""
         keys = [key for key in ("preset", "players", "duel") if key in self.frame]
+        rounds = self.rounds_frame
+        of_block = {} if rounds is None else dict(iter(rounds.groupby(keys, observed=True)))
         for values, rows in self.frame.groupby(keys, observed=True, sort=False):
             frames = {"matches": rows}
-            if self.rounds_frame is not None:
-                here = (self.rounds_frame[keys] == values).all(axis=1)
-                frames["rounds"] = self.rounds_frame[here]
+            if of_block:
+                frames["rounds"] = of_block[values]
             yield frames
 
 
@@ -278,10 +286,12 @@ def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
     if manifest.get("aggregate"):
         raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
-    frames = {kind: read_frames(folder, manifest, kind) for kind in ("matches", "rounds")}
-    if frames["matches"] is None:
+    frames = list(read_frames(folder, manifest, "matches"))
+    if not frames:
         raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its files")
-    return Run(frames["matches"], manifest, frames["rounds"])
+    return Run(
+        stack_frames(frames), manifest, folder.absolute() if manifest.get("rounds") else None
+    )
 
 
 def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
@@ -366,10 +376,11 @@ def write_frames(
     return files, facts
 
 
-def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> pd.DataFrame | None:
-    """Read all frames of a kind, below each other; None where there are none."""
-    files = [e for e in manifest["files"] if e["file"].startswith(f"{kind}/")]
-    return stack_frames([read_table(folder, e).to_pandas() for e in files]) if files else None
+def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> Iterator[pd.DataFrame]:
+    """Yield the frames of a kind, "matches" or "rounds", part by part."""
+    for entry in manifest["files"]:
+        if entry["file"].startswith(f"{kind}/"):
+            yield read_table(folder, entry).to_pandas()
 
 
 def closing(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,8 @@ ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
 CHUNK_BYTES = 400
 """Memory that a match of a chunk takes where no frame is made."""
+ROUND_BYTES, FEW_ROUNDS = 108, 8
+"""Memory that a row of the rounds takes at its peak, and how many rounds a match has at least."""
 SEATED = "seating"
 """The design of ``simulate``: policies as they are seated."""
 
@@ -114,6 +116,8 @@ class Tournament:
         For duels: who meets whom, by number; by default all.
     aggregate : bool
         Whether sums are kept instead of a frame.
+    rounds : bool
+        Whether a frame of rounds is kept, too.
     shard : (int, int), optional
         ``(i, n)``: every n-th part alone, from the i-th on, counted from 1.
     """
@@ -126,6 +130,7 @@ class Tournament:
     design: str = ROTATIONS
     pairs: tuple[tuple[int, int], ...] = ()
     aggregate: bool = False
+    rounds: bool = False
     shard: tuple[int, int] | None = None
     blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
 
@@ -142,6 +147,8 @@ class Tournament:
                 raise ValueError(f"shard {i}/{n} is none: it must be from 1/{n} to {n}/{n}")
         if self.aggregate and not self.seated and self.design not in (ROTATIONS, PERMUTATIONS):
             raise ValueError(f"the design {self.design} compares by deal; it is not aggregated")
+        if self.aggregate and self.rounds:
+            raise ValueError("an aggregate keeps sums alone; it has no rounds")
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
         object.__setattr__(self, "deals", deals)
@@ -205,6 +212,7 @@ class Tournament:
             manifest["design"],
             tuple((a, b) for a, b in manifest.get("pairs", [])),
             bool(manifest.get("aggregate")),
+            bool(manifest.get("rounds")),
             None if shard is None else read_shard(shard),
         )
 
@@ -247,6 +255,8 @@ class Tournament:
             found["pairs"] = [list(pair) for pair in self.pairs]
         if self.aggregate:
             found["aggregate"] = True
+        if self.rounds:
+            found["rounds"] = True
         if self.shard is not None:
             found["shard"] = "{}/{}".format(*self.shard)
         return found
@@ -263,7 +273,10 @@ class Tournament:
 
     def part_sizes(self, chunk: int | None = None) -> list[int]:
         """Return how many deals a part of each block has; small enough for the shards."""
-        sizes = [part_size(block, self.deals, self.aggregate, chunk) for block in self.blocks]
+        sizes = [
+            part_size(block, self.deals, self.aggregate, self.rounds, chunk)
+            for block in self.blocks
+        ]
         if self.shard is None:
             return sizes
         cycles = [block.lineups.cycle for block in self.blocks]
@@ -275,7 +288,9 @@ class Tournament:
 
     def player(self, engine: Engine = "auto") -> PartPlayer:
         """Return what plays this tournament's parts."""
-        return PartPlayer(self.blocks, self.policies, self.seed, self.aggregate, engine)
+        return PartPlayer(
+            self.blocks, self.policies, self.seed, self.aggregate, self.rounds, engine
+        )
 
     def play(
         self,
@@ -360,7 +375,8 @@ class Tournament:
         players = [rules.players for rules in self.rules]
         rows = sum(n * m for n, m in zip(players, matches, strict=True)) * self.deals
         chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
-        kept = CHUNK_BYTES * chunk if self.aggregate else ROW_BYTES * rows
+        row = ROW_BYTES + (ROUND_BYTES * FEW_ROUNDS if self.rounds else 0)
+        kept = CHUNK_BYTES * chunk if self.aggregate else row * rows
         need_memory(f"{sum(matches) * self.deals:,} matches", kept)
 
     def _matches_of_a_deal(self, rules: RuleSet) -> int:
@@ -387,6 +403,7 @@ def tournament(
     progress: Progress | None = None,
     folder: str | Path | None = None,
     aggregate: Literal[False] = False,
+    rounds: bool = False,
 ) -> Run: ...
 
 
@@ -424,6 +441,7 @@ def tournament(
     progress: Progress | None = None,
     folder: str | Path | None = None,
     aggregate: bool = False,
+    rounds: bool = False,
 ) -> Run | Totals:
     """Let policies play each other on the same deals, each deal from every seat.
 
@@ -447,6 +465,8 @@ def tournament(
         The run's name.
     engine, workers, chunk, progress, aggregate
         As for ``simulate``.
+    rounds : bool, default False
+        Keep a frame of rounds, too: ``run.rounds_frame``.
     folder : str or Path, optional
         Where the run is written while it is played. The same call continues a run that was cut off
         there, and reads one that is finished.
@@ -474,7 +494,7 @@ def tournament(
     rule_sets = read_rule_sets(rules, players)
     field = read_policies(policies)
     planned = Tournament(
-        name, rule_sets, field, deals, read_seed(seed), design, aggregate=aggregate
+        name, rule_sets, field, deals, read_seed(seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
 

@@ -366,3 +366,52 @@ def test_dask_gives_the_same_run(tmp_path, whole):
     with Cluster("local") as cluster:
         planned.play(chunk=60, folder=tmp_path / "run", mapper=cluster)
     assert_whole(tmp_path / "run", whole)
+
+
+# ---------------------------------------------------------------------- rounds
+
+
+def test_rounds_are_kept_beside_the_matches(tmp_path, whole):
+    plain = tournament(**WHAT, rounds=True)
+    pd.testing.assert_frame_equal(plain.frame, whole.frame, check_exact=True)
+    run = tournament(**WHAT, rounds=True, chunk=60, workers=2, folder=tmp_path / "run")
+    pd.testing.assert_frame_equal(run.rounds_frame, plain.rounds_frame, check_exact=True)
+    assert len(run.rounds_frame) == 2 * run.rounds
+    assert all(f.ok for f in verify(tmp_path / "run", 10**6))
+    saved = load_run(plain.save(tmp_path / "saved"))
+    pd.testing.assert_frame_equal(saved.rounds_frame, plain.rounds_frame, check_exact=True)
+    assert load_run(whole.save(tmp_path / "plain")).rounds_frame is None
+
+
+def test_frames_are_exported(kozel):
+    words = ["--players", 2, "-n", 6, "--seed", 1, "--policies", "random,dump_heavy"]
+    assert kozel("tournament", *words, "-o", "mine", "--rounds", "--quiet")[0] == 0
+    run = load_run("mine")
+    for more, frame in (([], run.frame), (["--rounds"], run.rounds_frame)):
+        name = f"frame{len(more)}.csv"
+        assert kozel("export", "mine", "--csv", name, *more)[1] == f"written to {name}\n"
+        again = pd.read_csv(name, dtype=frame.dtypes.to_dict())
+        pd.testing.assert_frame_equal(again, frame, check_categorical=False)
+        code, out, err = kozel("export", "mine", "--csv", name, *more)
+        assert (code, out) == (2, "")
+        assert "File exists" in err
+
+
+def test_frame_that_is_not_there_is_not_exported(kozel):
+    words = ["--players", 2, "-n", 6, "--seed", 1, "--policies", "random,dump_heavy"]
+    kozel("tournament", *words, "-o", "plain", "--quiet")
+    kozel("tournament", *words, "-o", "sums", "--aggregate", "--quiet")
+    for folder, more, complaint in (
+        ("plain", ["--rounds"], "plain has no rounds; play it with --rounds"),
+        ("sums", [], "sums has no matches; play it without --aggregate"),
+    ):
+        code, out, err = kozel("export", folder, "--csv", "new.csv", *more)
+        assert (code, out) == (2, "")
+        assert complaint in err
+        assert not Path("new.csv").exists()
+
+
+def test_aggregate_has_no_rounds(kozel):
+    code, out, err = kozel("tournament", "-n", 6, "--aggregate", "--rounds")
+    assert (code, out) == (2, "")
+    assert "an aggregate keeps sums alone; it has no rounds" in err
