@@ -160,9 +160,9 @@ def tournament(
     planned = Tournament(
         "tournament", rule_sets, field, deals, read_seed(seed), design, (), aggregate, rounds
     )
-    report(
-        planned, DUELS if planned.has_duels else LEADERBOARD, out, workers or cores(), json_, quiet
-    )
+    face = DUELS if planned.has_duels else LEADERBOARD
+    with mapper_of(dask) as mapper:
+        report(planned, face, out, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()

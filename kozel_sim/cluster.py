@@ -74,7 +74,7 @@ class Cluster:
 
         After an error or an interrupt the parts that have not begun are dropped.
         """
-        from distributed import as_completed
+        from distributed import KilledWorker, as_completed
 
         recipe = json.dumps(planned.manifest(engine))
         futures = {self._client.submit(play_part, recipe, part, pure=False): part for part in parts}
@@ -84,6 +84,8 @@ class Cluster:
                 deliver(part, result)
                 if progress:
                     progress(planned.matches_of(part))
+        except KilledWorker as error:
+            raise OSError(f"workers of the Dask cluster die of a part: {error}") from None
         finally:
             self._client.cancel(list(futures))
 

@@ -1,0 +1,112 @@
+"""Runs on a Dask cluster: real processes, started as docs/runs.md says."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command_line import runner
+
+from kozel_sim import load_run
+
+PAGE = (Path(__file__).parents[1] / "docs" / "runs.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^```\n((?:dask|kozel).*?)\n```$", PAGE, re.MULTILINE)
+FUNCTION = '''
+from kozel_sim import policy
+
+FROM = 27
+
+
+@policy(first=0.0)
+def heavy_end(view):
+    """Play the highest tile on the first end that it fits."""
+    for arm in range(4):
+        for tile in range(FROM, -1, -1):
+            if view.legal[arm] >> tile & 1:
+                return (tile + 1) << (8 * arm)
+    return 0
+'''
+
+
+@pytest.fixture
+def kozel(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return runner(monkeypatch, capsys)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler and two workers: (address, the workers' processes)."""
+    port = str(free_port())
+    started = []
+    scheduler, *workers = [line for line in COMMANDS if line.startswith("dask ")]
+    assert len(workers) == 2
+    try:
+        for line in (scheduler, *workers):
+            words = line.replace("8786", port).split()[1:]
+            words += ["--no-dashboard"] + ["--no-nanny"] * (words[0] == "worker")
+            command = [sys.executable, "-m", "dask", *words]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            started.append(subprocess.Popen(command, **quiet))
+            time.sleep(0.2)
+        yield f"tcp://127.0.0.1:{port}", started[1:]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.filterwarnings("default")
+def test_cluster_of_the_page_gives_the_same_run_and_a_lost_worker_is_made_up_for(kozel, cluster):
+    address, workers = cluster
+    Path("mine.py").write_text(FUNCTION, "utf-8")
+    words = ["tournament", "-n", 30_000, "--seed", 1, "--players", 2, "--code", "mine.py"]
+    words += ["--policies", "heavy_end,heavy_end:first=1,random,dump_heavy"]
+    alone = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"import time; time.sleep(3); import os; os.kill({workers[0].pid}, 9)",
+        ]
+    )
+    code, out, err = kozel(*words, "-o", "clustered", "--dask", address)
+    assert code == 0, err
+    assert "360,000 matches" in out
+    loss.join()
+    assert workers[0].wait(10) == -signal.SIGKILL
+    assert kozel(*words, "-o", "plain")[0] == 0
+    found, wanted = (load_run(folder).frame for folder in ("clustered", "plain"))
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+
+
+def test_last_command_of_the_page_plays_on_the_cluster():
+    """What the page starts is what its last command is told of."""
+    *_, last = COMMANDS
+    assert last.split()[:2] == ["kozel", "run"]
+    assert last.endswith("--dask tcp://127.0.0.1:8786")
+
+
+@pytest.mark.filterwarnings("default")
+def test_scheduler_that_does_not_answer_is_named(kozel, monkeypatch):
+    code, out, err = kozel("tournament", "-n", 6, "--dask", "tcp:nonsense")
+    assert (code, out) == (2, "")
+    assert err == "kozel: error: no Dask scheduler answers at 'tcp:nonsense'\n"
+
+
+def test_missing_extra_is_named(kozel, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, out, err = kozel("tournament", "-n", 6, "--dask", "local")
+    assert (code, out) == (2, "")
+    assert "--dask needs the extra dask" in err
