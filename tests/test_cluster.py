@@ -74,13 +74,8 @@ def test_cluster_of_the_page_gives_the_same_run_and_a_lost_worker_is_made_up_for
     Path("mine.py").write_text(FUNCTION, "utf-8")
     words = ["tournament", "-n", 30_000, "--seed", 1, "--players", 2, "--code", "mine.py"]
     words += ["--policies", "heavy_end,heavy_end:first=1,random,dump_heavy"]
-    alone = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import time; time.sleep(3); import os; os.kill({workers[0].pid}, 9)",
-        ]
-    )
+    loss = threading.Timer(3, workers[0].kill)
+    loss.start()
     code, out, err = kozel(*words, "-o", "clustered", "--dask", address)
     assert code == 0, err
     assert "360,000 matches" in out
