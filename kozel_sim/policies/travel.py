@@ -100,7 +100,7 @@ def _rebuild_function(name: str, part: dict[str, Any]) -> Function:
         try:
             exec(compile(part["source"], f"<{name}>", "exec"), scope)
             found = scope[wanted]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ValueError(
                 f"policy {name} cannot be built from its source alone ({type(error).__name__}: "
                 f"{error}); write it in a file that imports all it needs"
