@@ -1,0 +1,242 @@
+"""What is measured of a policy, and its sums by deal: the ground on which conclusions are built.
+
+Legend
+------
+totals, counts   ``[name, deal]``: the sum of a metric over a policy's seats in a deal's matches,
+                 and what it is divided by; a mean is a ratio of their sums over the deals.
+influence        ``[name, deal]``: what each deal adds to the error of a mean (its residual over
+                 the sum of counts); any weighted sum of means errs by that sum of influences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kozel_sim import stats
+
+Floats = npt.NDArray[np.float64]
+VERSUS = " v "
+"""Between the two names of a duel."""
+GROUPS = ["preset", "players"]
+"""What conclusions are drawn for, one by one."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A ratio of sums over a policy's seats.
+
+    Attributes
+    ----------
+    value : str
+        The column that is summed.
+    weight : str or None
+        The column whose sum it is divided by; None for the number of seats.
+    rate : bool
+        The values are 0 or 1.
+    less_is_better : bool
+        Whether a player wants little of it.
+    """
+
+    value: str
+    weight: str | None = None
+    rate: bool = False
+    less_is_better: bool = True
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference into an advantage."""
+        return -1.0 if self.less_is_better else 1.0
+
+
+METRICS: dict[str, Metric] = {
+    "goat_rate": Metric("goat", rate=True),
+    "points": Metric("points"),
+    "points_per_match": Metric("points"),
+    "points_per_round": Metric("points", "rounds"),
+    "rating": Metric("rating", less_is_better=False),
+}
+"""By name. Points are those of a match's end, by match (under either name) or by round played."""
+
+
+def metric_of(name: str) -> Metric:
+    """Return a metric; ValueError with the choices if there is none of that name."""
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+@dataclass(frozen=True)
+class DealSums:
+    """A metric's sums by name and deal.
+
+    Attributes
+    ----------
+    names : list
+        Policies (or seats ...), in the order in which they appear.
+    totals, counts : array of float, ``[name, deal]``
+        See the module's legend.
+    rate : bool
+        Whether the values are 0 or 1.
+    matches : int
+        How many matches there are.
+    """
+
+    names: list[Any]
+    totals: Floats
+    counts: Floats
+    rate: bool
+    matches: int
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
+        """Sum a metric over rows of one preset; where it is not defined, it is left out."""
+        kind = metric_of(metric)
+        names, values, weights = _values(rows, kind, by)
+        deal, deals = pd.factorize(rows["deal"].to_numpy())
+        codes, found = pd.factorize(names)
+        cell = codes * len(deals) + deal
+        shape = (len(found), len(deals))
+        size = len(found) * len(deals)
+        totals = np.bincount(cell, values, size).reshape(shape)
+        counts = np.bincount(cell, weights, size).reshape(shape)
+        if (counts.sum(axis=1) <= 0).any():
+            raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
+        return cls(list(found), totals, counts, kind.rate, int((rows["seat"] == 0).sum()))
+
+    @property
+    def deals(self) -> int:
+        """How many deals there are."""
+        return self.totals.shape[1]
+
+    @property
+    def means(self) -> Floats:
+        """The metric of each name, ``[name]``."""
+        return np.asarray(self.totals.sum(axis=1) / self.counts.sum(axis=1))
+
+    @property
+    def influence(self) -> Floats:
+        """What each deal adds to the error of each mean, ``[name, deal]``."""
+        residuals = self.totals - self.means[:, None] * self.counts
+        return np.asarray(residuals / self.counts.sum(axis=1, keepdims=True))
+
+    def mean(self, place: int, level: float) -> stats.Estimate:
+        """Return the mean of the name at a place, clustered by deal."""
+        return stats.clustered_mean(self.totals[place], self.counts[place], level, self.rate)
+
+    def difference(self, first: int, second: int, level: float) -> stats.Estimate:
+        """Return the first mean less the second, paired and clustered by deal."""
+        one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
+        return stats.clustered_difference(one, two, level, self.rate)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return all pairs of places."""
+        return list(combinations(range(len(self.names)), 2))
+
+
+def _values(rows: pd.DataFrame, kind: Metric, by: str) -> tuple[Any, Floats, Floats]:
+    values = rows[kind.value].to_numpy().astype(np.float64)
+    weights = np.ones(len(rows)) if kind.weight is None else rows[kind.weight].to_numpy(float)
+    known = ~np.isnan(values)
+    names = np.asarray(rows[by], dtype=object) if by == "policy" else rows[by].to_numpy()
+    return names, np.where(known, values, 0.0), np.where(known, weights, 0.0)
+
+
+def error_of(influence: Floats) -> float:
+    """Return the standard error of a sum of means, from each deal's influence, ``[deal]``."""
+    n = len(influence)
+    return math.inf if n < 2 else math.sqrt(n / (n - 1) * float(np.sum(influence**2)))
+
+
+def parts_of(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Split a frame by preset and number of players: the two as a row's first columns, the rows."""
+    need_columns(frame, [*GROUPS, "deal", "seat", "policy"])
+    for keys, part in frame.groupby(GROUPS, observed=True, sort=False):
+        yield dict(zip(GROUPS, keys, strict=True)), part
+
+
+def duels_of(part: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Split rows of one preset by duel: the two policies, the rows."""
+    need_columns(part, ["duel"], "; it comes from duel() or Duels.play()")
+    for title, rows in part.groupby("duel", observed=True, sort=False):
+        first, _, second = str(title).partition(VERSUS)
+        yield first, second, rows
+
+
+def need_columns(frame: pd.DataFrame, columns: Sequence[str], hint: str = "") -> None:
+    """Raise ValueError if a frame has no rows or lacks a column."""
+    for column in columns:
+        if column not in frame.columns:
+            raise ValueError(f"the frame has no column {column!r}{hint}")
+    if frame.empty:
+        raise ValueError("the frame has no rows")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values of a family of two-sided tests, adjusted so that signs are sure too.
+
+    Each two-sided test is two one-sided ones, of either sign, and Holm's procedure is applied to
+    all of them. So the chance that any difference is declared that is not there, or any with the
+    wrong sign, is at most the level, whatever the dependence.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Two-sided p-values.
+
+    Returns
+    -------
+    list of float
+        A test of its own keeps its p-value; of m tests the least is multiplied by m.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6, 1979. Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", Review of
+    Economic Studies 91, 2024 (both signs of all pairs as one family).
+
+    Examples
+    --------
+    >>> holm([0.03]), holm([0.01, 0.04])
+    ([0.03], [0.02, 0.06])
+    """
+    if not len(p_values):
+        return []
+    # statsmodels is slow to load.
+    from statsmodels.stats.multitest import multipletests
+
+    halves = np.asarray(p_values, float) / 2
+    adjusted = multipletests(np.concatenate([halves, 1 - halves]), method="holm")[1]
+    return [float(p) for p in adjusted[: len(halves)]]
+
+
+def resample(
+    deals: int, resamples: int, seed: int, statistic: Callable[[Floats], Any]
+) -> list[Any]:
+    """Return a statistic of deals that are drawn with replacement, again and again.
+
+    Parameters
+    ----------
+    deals : int
+        How many there are.
+    resamples : int
+        How many times they are drawn.
+    seed : int
+        Of ``numpy.random.default_rng``.
+    statistic : callable
+        Of how often each deal was drawn, ``[deal]``.
+
+    References
+    ----------
+    Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.
+    """
+    rng = np.random.default_rng(seed)
+    even = np.full(deals, 1 / deals)
+    return [statistic(rng.multinomial(deals, even).astype(np.float64)) for _ in range(resamples)]
