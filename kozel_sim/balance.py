@@ -1,4 +1,4 @@
-"""Seats, leaders and shards: is the luck shared out evenly?
+"""Whether the luck is shared out evenly: among seats, leaders and shards.
 
 The matches of a deal share its luck, so Pearson's chi-square of counted matches is too large by the
 design effect. Here every group's mean is compared with the mean of all, deal by deal, and the
@@ -179,7 +179,9 @@ def seat_balance(frame: pd.DataFrame) -> pd.DataFrame:
                 seen, share = sums.totals.sum(axis=1), sums.counts.sum(axis=1)
                 if metric == "goat_rate" and seen.sum() > 0:
                     pearson = chisquare(seen, seen.sum() * share / share.sum())
-                    plain = ChiSquare(float(pearson.statistic), len(seen) - 1, float(pearson.pvalue))
+                    plain = ChiSquare(
+                        float(pearson.statistic), len(seen) - 1, float(pearson.pvalue)
+                    )
                 rows.append(
                     keys
                     | {"by": by, "metric": metric, "chi_square": found.statistic, "df": found.df}
@@ -212,7 +214,8 @@ def shard_balance(
     frame : DataFrame
         One row per match and seat.
     shard_of_deal : callable
-        Of an array of deal ids, the shard of each.
+        Of an array of deal ids, the shard of each. In a tournament shards are blocks of whole
+        cycles of deals: deals of a cycle differ in who sits behind whom, which shows.
 
     Returns
     -------

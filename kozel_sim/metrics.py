@@ -11,7 +11,7 @@ influence        ``[name, deal]``: what each deal adds to the error of a mean (i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -105,8 +105,8 @@ class DealSums:
         cell = codes * len(deals) + deal
         shape = (len(found), len(deals))
         size = len(found) * len(deals)
-        totals = np.bincount(cell, values, size).reshape(shape)
-        counts = np.bincount(cell, weights, size).reshape(shape)
+        totals = np.bincount(cell, values, size).astype(np.float64).reshape(shape)
+        counts = np.bincount(cell, weights, size).astype(np.float64).reshape(shape)
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         return cls(list(found), totals, counts, kind.rate, int((rows["seat"] == 0).sum()))
@@ -114,7 +114,7 @@ class DealSums:
     @property
     def deals(self) -> int:
         """How many deals there are."""
-        return self.totals.shape[1]
+        return int(self.totals.shape[1])
 
     @property
     def means(self) -> Floats:
@@ -217,26 +217,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in adjusted[: len(halves)]]
 
 
-def resample(
-    deals: int, resamples: int, seed: int, statistic: Callable[[Floats], Any]
-) -> list[Any]:
-    """Return a statistic of deals that are drawn with replacement, again and again.
-
-    Parameters
-    ----------
-    deals : int
-        How many there are.
-    resamples : int
-        How many times they are drawn.
-    seed : int
-        Of ``numpy.random.default_rng``.
-    statistic : callable
-        Of how often each deal was drawn, ``[deal]``.
+def resamples_of(deals: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Draw deals with replacement, again and again: how often each was drawn, ``[deal]``.
 
     References
     ----------
-    Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.
+    Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6.
     """
     rng = np.random.default_rng(seed)
     even = np.full(deals, 1 / deals)
-    return [statistic(rng.multinomial(deals, even).astype(np.float64)) for _ in range(resamples)]
+    for _ in range(resamples):
+        yield rng.multinomial(deals, even).astype(np.float64)

@@ -13,9 +13,9 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart bench checking checks cli duels experiment playing plots positions printing
-    schedule sequential simulation stats store sweep tell tell_report timing totals
-    tournaments warming
+    __init__ apart balance bench checking checks cli duels experiment metagame metrics planning
+    playing plots positions printing rankings ratings schedule sequential simulation stats stopping
+    store sweep tell tell_report timing totals tournaments warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""

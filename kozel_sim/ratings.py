@@ -28,7 +28,7 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
-from kozel_sim.metrics import parts_of, resample
+from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.scoring import elo_change
 
 Floats = npt.NDArray[np.float64]
@@ -164,7 +164,9 @@ def _fit_choices(found: _Choices, chosen: Floats, prior: Floats, start: Floats) 
         _, shares = shares_of(theta)
         centre = np.einsum("so,sop->sp", shares, parts)
         flat = (parts * np.sqrt(times[:, None] * shares)[:, :, None]).reshape(-1, m)
-        bend = pulls * special.expit(theta[one] - theta[two]) * special.expit(theta[two] - theta[one])
+        bend = (
+            pulls * special.expit(theta[one] - theta[two]) * special.expit(theta[two] - theta[one])
+        )
         edges = np.zeros((m, m))
         np.add.at(edges, (one, two), bend)
         edges += edges.T
@@ -191,7 +193,7 @@ def _fit_pairs(found: _Choices, chosen: Floats, prior: Floats, start: Floats) ->
     return np.asarray(fitted - fitted.mean())
 
 
-def ratings(
+def rate(
     frame: pd.DataFrame, level: float = stats.LEVEL, resamples: int = 200, seed: int = 0
 ) -> pd.DataFrame:
     """Return ratings that depend on no order of play, with bootstrap intervals by deal.
@@ -238,7 +240,7 @@ def ratings(
     --------
     >>> from kozel_sim import tournament
     >>> run = tournament("room-fish-all", ["random", "dump_heavy"], 100, seed=1, players=2)
-    >>> ratings(run.frame, resamples=20)["policy"].tolist()
+    >>> rate(run.frame, resamples=20)["policy"].tolist()
     ['dump_heavy', 'random']
     """
     stats.need_level(level)
@@ -259,7 +261,11 @@ def ratings(
                 keys
                 | {"policy": found.names[i], "rating": float(best[i] * POINTS)}
                 | dict(
-                    zip(("std_error", "ci_low", "ci_high"), (POINTS * x for x in spread), strict=True)
+                    zip(
+                        ("std_error", "ci_low", "ci_high"),
+                        (POINTS * x for x in spread),
+                        strict=True,
+                    )
                 )
                 | {"beats_average": float(special.expit(best[i])), "level": level}
                 | {"n_matches": found.matches, "n_deals": n, "method": method}
@@ -268,7 +274,7 @@ def ratings(
 
 
 def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floats, str]:
-    """Return strengths, those of resampled deals ``[resample, policy]``, and how they were found."""
+    """Return strengths, those of resampled deals ``[resample, policy]``, and the method."""
     m, n = len(found.names), found.by_deal.shape[0]
     two = found.sets.shape[1] == 2
     alone = bool((found.sides.max(axis=1) == 1).all())
@@ -289,11 +295,11 @@ def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floa
 
     best = fitted(np.ones(n), share / (m - 1) * off, np.zeros(m))
 
-    def again(weights: Floats) -> Floats:
-        prior = rng.gamma(PRIOR_DEALS / (m - 1), share / PRIOR_DEALS, (m, m)) * off
-        return fitted(weights, prior, best)
-
-    return best, np.array(resample(n, resamples, seed + 1, again)), method
+    drawn = [
+        fitted(weights, rng.gamma(PRIOR_DEALS / (m - 1), share / PRIOR_DEALS, (m, m)) * off, best)
+        for weights in resamples_of(n, resamples, seed + 1)
+    ]
+    return best, np.array(drawn), method
 
 
 # ---------------------------------------------------------------------- Elo
@@ -309,7 +315,7 @@ def elo_ratings(
     """Return Elo points of matches of two players, as the rule page defines them.
 
     Elo depends on the order of the matches, and never settles: it wanders by about the square root
-    of k. ``ratings`` has neither fault; this is for comparison with a site's own numbers.
+    of k. ``rate`` has neither fault; this is for comparison with a site's own numbers.
 
     Parameters
     ----------
@@ -366,7 +372,9 @@ def elo_ratings(
             points[here, first] += change
             points[here, second] -= change
         means, spread = points.mean(axis=0), points.std(axis=0)
-        method = f"Elo, K={k:g}, mean of {shuffles} orders" if shuffles else f"Elo, K={k:g}, in order"
+        method = (
+            f"Elo, K={k:g}, mean of {shuffles} orders" if shuffles else f"Elo, K={k:g}, in order"
+        )
         for i in np.argsort(-means, kind="stable"):
             rows.append(
                 keys

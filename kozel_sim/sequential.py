@@ -66,7 +66,7 @@ class Sprt:
 
 @dataclass(frozen=True)
 class ThreeWay:
-    """Two sequential tests at once: is an effect more than 0, less than 0, or smaller than some?
+    """Two sequential tests at once, of an effect above 0 and of one below 0.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""When a run is sure enough: rules that are asked at preset numbers of deals, for many keys at once.
+"""When a run is sure enough: rules that are asked at preset numbers of deals, for many keys.
 
 A rule is given an estimate for every key (a policy, or a pair of them) and says for which keys more
 deals are wanted. A key that is decided gets no more; it keeps what it was decided on.
@@ -295,7 +295,9 @@ def corrected(
     return pd.DataFrame(rows)
 
 
-def _adjusted(rule: Stop, one: Estimate, schedule: tuple[int, ...], family: int, seed: int) -> float:
+def _adjusted(
+    rule: Stop, one: Estimate, schedule: tuple[int, ...], family: int, seed: int
+) -> float:
     known = one.n_deals > 1 and 0 < one.std_error < math.inf
     if isinstance(rule, WidthStop) or not known:
         return one.estimate
@@ -308,9 +310,7 @@ def _adjusted(rule: Stop, one: Estimate, schedule: tuple[int, ...], family: int,
 
 
 @lru_cache(maxsize=8)
-def _expectations(
-    test: ThreeWay, schedule: tuple[int, ...], seed: int
-) -> tuple[Floats, Floats]:
+def _expectations(test: ThreeWay, schedule: tuple[int, ...], seed: int) -> tuple[Floats, Floats]:
     """Return effects, and what runs under a test show of each on average when they stop."""
     n = np.array(schedule, float)
     steps = np.diff(n, prepend=0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
@@ -79,7 +80,7 @@ def ranking(
                 | {"rank": 1 + int(np.sum(merit > merit[i]))}
                 | {"rank_low": 1 + int(better[:, i].sum()), "rank_high": k - int(better[i].sum())}
                 | {"next": "" if below is None else sums.names[below]}
-                | {"difference": 0.0 if below is None else float((sums.means[below] - sums.means[i]))}
+                | {"difference": 0.0 if below is None else float(sums.means[below] - sums.means[i])}
                 | {"p_value": 1.0 if below is None else p_values[frozenset((i, below))]}
                 | {"level": level, "n_matches": sums.matches, "n_deals": sums.deals}
                 | {"method": f"{found.method}, Bonferroni over {k}"}
@@ -90,8 +91,8 @@ def ranking(
 
 def _comparisons(
     sums: DealSums, sign: float, alpha: float
-) -> tuple[np.ndarray[Any, Any], dict[frozenset[int], float]]:
-    """Return which place is better than which for certain, ``[place, place]``; adjusted p-values."""
+) -> tuple[npt.NDArray[np.bool_], dict[frozenset[int], float]]:
+    """Return who is better than whom for certain, ``[place, place]``, and adjusted p-values."""
     pairs = sums.pairs()
     found = [sums.difference(i, j, 1 - alpha) for i, j in pairs]
     adjusted = holm([stats.p_value(one, sums.rate) for one in found])
