@@ -95,7 +95,7 @@ class ThreeWay:
     def __post_init__(self) -> None:
         if not 0 < self.effect < math.inf:
             raise ValueError(f"effect must be more than 0, not {self.effect!r}")
-        self.one_sided  # noqa: B018 - it refuses impossible rates
+        Sprt(0, self.effect, self.alpha, self.beta)  # refuses impossible rates
 
     @property
     def one_sided(self) -> Sprt:
