@@ -260,7 +260,9 @@ def nash(
         matrix = game.matrix(game.even)
         share = _mixture(matrix)
         n = len(game.even)
-        drawn = np.array([_mixture(game.matrix(w)) for w in resamples_of(n, resamples, seed)])
+        drawn = np.array(
+            [_mixture(game.matrix(w)) for w in resamples_of(np.zeros(n, np.int64), resamples, seed)]
+        )
         ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
         if n == 1:
             ends = np.array([np.zeros(len(share)), np.ones(len(share))])

@@ -87,6 +87,8 @@ class DealSums:
         Whether the values are 0 or 1.
     matches : int
         How many matches there are.
+    strata : array of int, ``[deal]``
+        The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
     """
 
     names: list[Any]
@@ -94,6 +96,7 @@ class DealSums:
     counts: Floats
     rate: bool
     matches: int
+    strata: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
@@ -109,7 +112,8 @@ class DealSums:
         counts = np.bincount(cell, weights, size).astype(np.float64).reshape(shape)
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
-        return cls(list(found), totals, counts, kind.rate, int((rows["seat"] == 0).sum()))
+        matches = int((rows["seat"] == 0).sum())
+        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
 
     @property
     def deals(self) -> int:
@@ -129,12 +133,13 @@ class DealSums:
 
     def mean(self, place: int, level: float) -> stats.Estimate:
         """Return the mean of the name at a place, clustered by deal."""
-        return stats.clustered_mean(self.totals[place], self.counts[place], level, self.rate)
+        totals, counts = self.totals[place], self.counts[place]
+        return stats.clustered_mean(totals, counts, level, self.rate, self.strata)
 
     def difference(self, first: int, second: int, level: float) -> stats.Estimate:
         """Return the first mean less the second, paired and clustered by deal."""
         one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
-        return stats.clustered_difference(one, two, level, self.rate)
+        return stats.clustered_difference(one, two, level, self.rate, self.strata)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
@@ -147,6 +152,15 @@ def _values(rows: pd.DataFrame, kind: Metric, by: str) -> tuple[Any, Floats, Flo
     known = ~np.isnan(values)
     names = np.asarray(rows[by], dtype=object) if by == "policy" else rows[by].to_numpy()
     return names, np.where(known, values, 0.0), np.where(known, weights, 0.0)
+
+
+def strata_of(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return the cyclic order that each deal is played in, in the order in which deals appear."""
+    firsts = ~rows["deal"].duplicated().to_numpy()
+    if "seating" not in rows.columns:
+        return np.zeros(int(firsts.sum()), np.int64)
+    seating = rows["seating"].to_numpy()[firsts].astype(np.int64)
+    return np.asarray(seating // rows["players"].to_numpy()[firsts], np.int64)
 
 
 def error_of(influence: Floats) -> float:
@@ -217,14 +231,35 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in adjusted[: len(halves)]]
 
 
-def resamples_of(deals: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Draw deals with replacement, again and again: how often each was drawn, ``[deal]``.
+def resamples_of(strata: npt.NDArray[np.int64], resamples: int, seed: int) -> Iterator[Floats]:
+    """Draw deals with replacement, again and again: how much each is worth, ``[deal]``.
+
+    Of n deals of a kind n - 1 are drawn, each worth n / (n - 1) of one, so that a mean of a few
+    deals has the variance of its standard error, and not (n - 1) / n of it.
+
+    Parameters
+    ----------
+    strata : array of int, ``[deal]``
+        The kind of each deal; kinds are drawn one by one, as for ``stats.clustered_error``.
+    resamples : int
+        How many times.
+    seed : int
+        Of ``numpy.random.default_rng``.
 
     References
     ----------
-    Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 6.
+    Rao and Wu, "Resampling inference with complex survey data", Journal of the American Statistical
+    Association 83, 1988.
     """
     rng = np.random.default_rng(seed)
-    even = np.full(deals, 1 / deals)
+    _, sizes = np.unique(strata, return_counts=True)
+    if sizes.min() < stats.LEAST_OF_A_KIND:
+        strata = np.zeros(len(strata), np.int64)
+    kinds = [np.flatnonzero(strata == kind) for kind in np.unique(strata)]
     for _ in range(resamples):
-        yield rng.multinomial(deals, even).astype(np.float64)
+        weights = np.ones(len(strata))
+        for places in kinds:
+            n = len(places)
+            if n > 1:
+                weights[places] = rng.multinomial(n - 1, np.full(n, 1 / n)) * n / (n - 1)
+        yield weights

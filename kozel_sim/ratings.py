@@ -28,7 +28,7 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
-from kozel_sim.metrics import parts_of, resamples_of
+from kozel_sim.metrics import parts_of, resamples_of, strata_of
 from kozel_sim.scoring import elo_change
 
 Floats = npt.NDArray[np.float64]
@@ -54,6 +54,8 @@ class _Choices:
         How often each option of a set was chosen.
     matches : int
         How many there are.
+    strata : array of int, ``[deal]``
+        The kind of each deal.
     """
 
     names: list[str]
@@ -61,6 +63,7 @@ class _Choices:
     sets: Ints
     by_deal: sparse.csr_array
     matches: int
+    strata: Ints
 
     @classmethod
     def of(cls, part: pd.DataFrame, players: int) -> _Choices:
@@ -85,7 +88,7 @@ class _Choices:
             (np.ones(len(met)), (deal, met)), shape=(len(deals), len(patterns))
         )
         by_deal = sparse.csr_array(counts.tocsr() @ meaning)
-        return cls([str(n) for n in names], sides, sets, by_deal, len(met))
+        return cls([str(n) for n in names], sides, sets, by_deal, len(met), strata_of(part))
 
 
 def _patterns(ids: Ints, goat: npt.NDArray[Any], points: npt.NDArray[Any]) -> Ints:
@@ -297,7 +300,7 @@ def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floa
 
     drawn = [
         fitted(weights, rng.gamma(PRIOR_DEALS / (m - 1), share / PRIOR_DEALS, (m, m)) * off, best)
-        for weights in resamples_of(n, resamples, seed + 1)
+        for weights in resamples_of(found.strata, resamples, seed + 1)
     ]
     return best, np.array(drawn), method
 
