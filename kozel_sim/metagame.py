@@ -101,6 +101,11 @@ class _Game:
         return np.asarray((sums - sums.T) / np.maximum(both, 1))
 
     @property
+    def scale(self) -> float:
+        """How large the metric is."""
+        return float(np.abs(self.totals).sum() / self.counts.sum())
+
+    @property
     def even(self) -> Floats:
         """Every deal once."""
         return np.ones(self.totals.shape[2])
@@ -177,12 +182,12 @@ def payoffs(
         matrix = game.matrix(game.even)
         pairs = game.pairs()
         inside = 1 - (1 - level) / (len(pairs) if simultaneous else 1)
-        found = {
-            pair: stats.difference_estimate(
-                float(matrix[pair]), error_of(u), len(u), inside, game.rate
-            )
-            for pair, u in pairs.items()
-        }
+        found = {}
+        for pair, influence in pairs.items():
+            both = (float(matrix[pair]), error_of(influence))
+            payoff, error = (stats.without_dust(x, game.scale) for x in both)
+            n = len(influence)
+            found[pair] = stats.difference_estimate(payoff, error, n, inside, game.rate)
         plain = [stats.p_value(one, game.rate) for one in found.values()]
         for (pair, one), p, p_holm in zip(found.items(), plain, holm(plain), strict=True):
             method = one.method + (f", Bonferroni over {len(pairs)}" if simultaneous else "")

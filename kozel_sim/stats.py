@@ -221,9 +221,15 @@ def clustered_difference(
             f"paired means need the same deals: {len(deviations[0])} and {len(deviations[1])}"
         )
     n = len(deviations[0])
-    difference = means[0] - means[1]
     error, kinds = clustered_error(deviations[0] - deviations[1], strata)
+    scale = abs(means[0]) + abs(means[1])
+    difference, error = (without_dust(x, scale) for x in (means[0] - means[1], error))
     return difference_estimate(difference, error, n, level, rate, kinds)
+
+
+def without_dust(value: float, scale: float) -> float:
+    """Return 0 for what rounding has left of numbers of some scale; it would look significant."""
+    return 0.0 if abs(value) <= 1e-12 * scale else value
 
 
 def difference_estimate(

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.metrics import METRICS, metric_of
+from kozel_sim.metrics import METRICS, VERSUS, DealSums, duels_of, metric_of, parts_of
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
 from kozel_sim.stats import Estimate
 
@@ -223,6 +223,50 @@ def read_stop(text: str) -> Stop:
         return kind(**values)
     except ValueError as error:
         raise ValueError(f"stop {text!r}: {error}") from None
+
+
+def estimates(rule: Stop, frame: pd.DataFrame) -> dict[str, Estimate]:
+    """Return what a rule is asked about, by key.
+
+    Parameters
+    ----------
+    rule : WidthStop or SprtStop
+        Whose metric and level are taken.
+    frame : DataFrame
+        One row per match and seat. Of duels: the paired difference of each. Otherwise the mean of
+        each policy for a rule of width, and the paired difference of every two for a test.
+
+    Returns
+    -------
+    dict of str to Estimate
+        Keys like "room-fish-all 4: dump_heavy v random".
+
+    Examples
+    --------
+    >>> from kozel_sim import duel
+    >>> run = duel("room-fish-all", "dump_heavy", "random", 300, seed=1, players=2)
+    >>> rule = read_stop("sprt")
+    >>> rule.decide(estimates(rule, run.frame))
+    {'room-fish-all 2: dump_heavy v random': 'better'}
+    """
+    found: dict[str, Estimate] = {}
+    for keys, part in parts_of(frame):
+        head = f"{keys['preset']} {keys['players']}: "
+        if "duel" in part.columns:
+            for first, second, rows in duels_of(part):
+                sums = DealSums.of(rows, rule.metric)
+                places = (sums.names.index(first), sums.names.index(second))
+                found[f"{head}{first}{VERSUS}{second}"] = sums.difference(*places, rule.level)
+            continue
+        sums = DealSums.of(part, rule.metric)
+        if isinstance(rule, WidthStop):
+            for i, name in enumerate(sums.names):
+                found[f"{head}{name}"] = sums.mean(i, rule.level)
+        else:
+            for i, j in sums.pairs():
+                title = f"{sums.names[i]}{VERSUS}{sums.names[j]}"
+                found[f"{head}{title}"] = sums.difference(i, j, rule.level)
+    return found
 
 
 # ---------------------------------------------------------------------- corrected estimates

@@ -14,7 +14,7 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
-    "metrics rankingss balance ratings metagame stopping planning "
+    "metrics rankings balance ratings metagame stopping planning "
     "tournaments duels bench tell apart positions timing checking warming",
     "faces": "plots printing tell_report cli",
 }

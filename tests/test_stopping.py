@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kozel_sim import corrected, read_stop
+from kozel_sim import compare, corrected, duel, read_stop, tournament
 from kozel_sim.sequential import (
     FIRST_LOOK,
     Sprt,
@@ -16,8 +16,8 @@ from kozel_sim.sequential import (
     looks,
     sequence_of,
 )
-from kozel_sim.stats import clustered_difference, clustered_mean
-from kozel_sim.stopping import SprtStop, WidthStop
+from kozel_sim.stats import clustered_difference, clustered_mean, summarise
+from kozel_sim.stopping import SprtStop, WidthStop, estimates
 
 
 def estimate_of(x, level=0.95, rate=False):
@@ -174,6 +174,31 @@ def test_rules_decide_estimates_by_key():
     assert (of_ratings["-0.4"], of_ratings["0.4"]) == ("worse", "better")
     assert SprtStop(0.02).decide({"0.0": found["0.0"]}) == {"0.0": "open"}
     assert SprtStop().decide({}) == {}
+
+
+def test_estimates_of_duels_are_those_of_compare():
+    run = duel("room-fish-all", "dump_heavy", "random", 200, seed=1, players=4)
+    rule = SprtStop(metric="points_per_round")
+    ((key, found),) = estimates(rule, run.frame).items()
+    row = compare(run.frame).set_index("metric").loc["points_per_round"]
+    assert key == "room-fish-all 4: dump_heavy v random"
+    assert (found.estimate, found.std_error) == pytest.approx((row["difference"], row["std_error"]))
+    assert rule.decide({key: found}) == {key: "better"}
+    assert estimates(WidthStop(1, "points_per_round"), run.frame) == {key: found}
+
+
+def test_estimates_of_a_tournament_are_of_policies_or_of_pairs():
+    field = ["random", "dump_heavy", "keep_range"]
+    frame = tournament("room-fish-all", field, 30, seed=1, players=2).frame
+    means = estimates(WidthStop(0.1), frame)
+    summary = summarise(frame).query("metric == 'goat_rate'").set_index("policy")["estimate"]
+    assert {key.partition(": ")[2]: e.estimate for key, e in means.items()} == pytest.approx(
+        summary.to_dict()
+    )
+    pairs = estimates(SprtStop(metric="goat_rate"), frame)
+    assert len(pairs) == 3
+    one = pairs["room-fish-all 2: random v dump_heavy"]
+    assert one.estimate == pytest.approx(summary["random"] - summary["dump_heavy"])
 
 
 def test_a_larger_family_needs_more():
