@@ -102,9 +102,9 @@ class DealSums:
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
         """Sum a metric over rows of one preset; where it is not defined, it is left out."""
         kind = metric_of(metric)
-        names, values, weights = _values(rows, kind, by)
+        values, weights = _values(rows, kind)
         deal, deals = pd.factorize(rows["deal"].to_numpy())
-        codes, found = pd.factorize(names)
+        codes, found = pd.factorize(rows[by])
         cell = codes * len(deals) + deal
         shape = (len(found), len(deals))
         size = len(found) * len(deals)
@@ -146,12 +146,11 @@ class DealSums:
         return list(combinations(range(len(self.names)), 2))
 
 
-def _values(rows: pd.DataFrame, kind: Metric, by: str) -> tuple[Any, Floats, Floats]:
+def _values(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
     values = rows[kind.value].to_numpy().astype(np.float64)
     weights = np.ones(len(rows)) if kind.weight is None else rows[kind.weight].to_numpy(float)
     known = ~np.isnan(values)
-    names = np.asarray(rows[by], dtype=object) if by == "policy" else rows[by].to_numpy()
-    return names, np.where(known, values, 0.0), np.where(known, weights, 0.0)
+    return np.where(known, values, 0.0), np.where(known, weights, 0.0)
 
 
 def strata_of(rows: pd.DataFrame) -> npt.NDArray[np.int64]:

@@ -70,25 +70,33 @@ class _Choices:
         """Read the places of whole matches of one preset."""
         part = stats.whole_matches(part, players)
         shape = (-1, players)
-        codes, names = pd.factorize(np.asarray(part["policy"], dtype=object))
+        codes, names = pd.factorize(part["policy"])
         side_of = part["side"].to_numpy()[:players]
         _, firsts, side_of = np.unique(side_of, return_inverse=True, return_index=True)
         seated = codes.reshape(shape)
         teams = np.stack([np.sort(seated[:, side_of == s], axis=1) for s in range(len(firsts))], 1)
-        kinds, ids = np.unique(teams.reshape(-1, teams.shape[2]), axis=0, return_inverse=True)
+        kinds, ids = _distinct_rows(teams.reshape(-1, teams.shape[2]))
         ids = ids.reshape(teams.shape[:2])
         sides = np.zeros((len(kinds), len(names)))
         np.add.at(sides, (np.arange(len(kinds))[:, None], kinds), 1 / kinds.shape[1])
         goat, points = (part[c].to_numpy().reshape(shape)[:, firsts] for c in ("goat", "points"))
         deal, deals = pd.factorize(part["deal"].to_numpy()[::players])
-        patterns, met = np.unique(_patterns(ids, goat, points), axis=0, return_inverse=True)
-        met = met.reshape(-1)
+        patterns, met = _distinct_rows(_patterns(ids, goat, points))
         sets, meaning = _read_patterns(patterns)
         counts = sparse.coo_array(
             (np.ones(len(met)), (deal, met)), shape=(len(deals), len(patterns))
         )
         by_deal = sparse.csr_array(counts.tocsr() @ meaning)
         return cls([str(n) for n in names], sides, sets, by_deal, len(met), strata_of(part))
+
+
+def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """Return the different rows of small whole numbers, sorted, and which one each row is."""
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * (int(rows.max()) + 1) + column
+    _, firsts, found = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[firsts], found
 
 
 def _patterns(ids: Ints, goat: npt.NDArray[Any], points: npt.NDArray[Any]) -> Ints:
@@ -357,7 +365,7 @@ def elo_ratings(
         if int(keys["players"]) != 2:
             raise ValueError(f"Elo compares two players; {keys['preset']} has {keys['players']}")
         part = stats.whole_matches(part, 2)
-        codes, names = pd.factorize(np.asarray(part["policy"], dtype=object))
+        codes, names = pd.factorize(part["policy"])
         pairs, won = codes.reshape(-1, 2), part["winner"].to_numpy().reshape(-1, 2)
         deal, deals = pd.factorize(part["deal"].to_numpy()[::2])
         by_deal = np.argsort(deal, kind="stable")
