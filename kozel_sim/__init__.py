@@ -19,14 +19,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kozel_sim.balance import seat_balance, seat_tables, shard_balance
     from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
     from kozel_sim.duels import compare, duel
+    from kozel_sim.metagame import intransitive, nash, payoffs
     from kozel_sim.moves import legal_moves
     from kozel_sim.opening import first_leader, needs_redeal
+    from kozel_sim.planning import plan
     from kozel_sim.playing import check_record, play
     from kozel_sim.policies import get_policy, ladder, list_policies, load_code, policy
     from kozel_sim.presets import PRESETS
+    from kozel_sim.rankings import pairwise, ranking
+    from kozel_sim.ratings import elo_ratings, rate
     from kozel_sim.record import Record
     from kozel_sim.rounds import rounds_frame
     from kozel_sim.rules import RuleSet
@@ -40,21 +45,27 @@ if TYPE_CHECKING:
         timeout_rating,
     )
     from kozel_sim.simulation import simulate
+    from kozel_sim.stopping import corrected, read_stop
     from kozel_sim.tell import measure_tell
     from kozel_sim.tournaments import tournament
     from kozel_sim.worlds import Worlds
 
 _HOMES = {
+    "balance": ["seat_balance", "seat_tables", "shard_balance"],
     "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
     "duels": ["compare", "duel"],
+    "metagame": ["intransitive", "nash", "payoffs"],
     "moves": ["legal_moves"],
     "opening": ["first_leader", "needs_redeal"],
+    "planning": ["plan"],
     "playing": ["check_record", "play"],
     "policies": ["get_policy", "ladder", "list_policies", "load_code", "policy"],
-    "record": ["Record"],
     "presets": ["PRESETS"],
     "rounds": ["rounds_frame"],
+    "rankings": ["pairwise", "ranking"],
+    "ratings": ["elo_ratings", "rate"],
+    "record": ["Record"],
     "rules": ["RuleSet"],
     "scoring": [
         "bank_shares",
@@ -66,6 +77,7 @@ _HOMES = {
     ],
     "runs": ["Run", "Totals", "load_run", "load_totals"],
     "simulation": ["simulate"],
+    "stopping": ["corrected", "read_stop"],
     "tell": ["measure_tell"],
     "tournaments": ["tournament"],
     "worlds": ["Worlds"],
@@ -85,11 +97,14 @@ __all__ = [
     "check_policy",
     "check_record",
     "compare",
+    "corrected",
     "duel",
     "elo_change",
+    "elo_ratings",
     "first_leader",
     "get_policy",
     "hand_points",
+    "intransitive",
     "ladder",
     "legal_moves",
     "list_policies",
@@ -97,12 +112,22 @@ __all__ = [
     "load_run",
     "load_totals",
     "measure_tell",
+    "nash",
     "needs_redeal",
+    "pairwise",
+    "payoffs",
+    "plan",
     "play",
     "policy",
+    "ranking",
+    "rate",
     "rating100",
+    "read_stop",
     "rounds_frame",
+    "seat_balance",
+    "seat_tables",
     "settle",
+    "shard_balance",
     "simulate",
     "timeout_rating",
     "tournament",

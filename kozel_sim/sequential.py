@@ -64,6 +64,67 @@ class Sprt:
         return "low" if ratio <= lower else "high" if ratio >= upper else "open"
 
 
+@dataclass(frozen=True)
+class ThreeWay:
+    """Two sequential tests at once, of an effect above 0 and of one below 0.
+
+    Attributes
+    ----------
+    effect : float
+        The least effect worth finding, in standard deviations of one deal's difference.
+    alpha : float
+        The chance to declare a difference where there is none; half of it for either sign.
+    beta : float
+        The chance to miss a difference of this effect.
+
+    Notes
+    -----
+    One test sets 0 against +effect, the other 0 against -effect. "high" or "low" is declared when
+    one accepts its effect; "none" when both accept 0 at the same look.
+
+    References
+    ----------
+    Armitage, "Sequential analysis with more than two alternative hypotheses", Journal of the Royal
+    Statistical Society B 12, 1950; Sobel and Wald, Annals of Mathematical Statistics 20, 1949.
+    """
+
+    effect: float
+    alpha: float = 0.05
+    beta: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.effect < math.inf:
+            raise ValueError(f"effect must be more than 0, not {self.effect!r}")
+        Sprt(0, self.effect, self.alpha, self.beta)  # refuses impossible rates
+
+    @property
+    def one_sided(self) -> Sprt:
+        """The test of either sign."""
+        return Sprt(0, self.effect, self.alpha / 2, self.beta)
+
+    def codes(self, effects: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return 1 for high, -1 for low, 0 for none and 2 for open, by effect seen and deals."""
+        seen, deals = np.asarray(effects, float), np.asarray(n, float)
+        lower, upper = self.one_sided.bounds
+        # The likelihood ratios of +effect and of -effect, as log_likelihood_ratio.
+        at_null = np.log1p(seen**2)
+        more = deals / 2 * (at_null - np.log1p((seen - self.effect) ** 2))
+        less = deals / 2 * (at_null - np.log1p((seen + self.effect) ** 2))
+        neither = (more <= lower) & (less <= lower)
+        return np.select([more >= upper, less >= upper, neither], [1, -1, 0], 2).astype(np.int64)
+
+    def decide(self, effect: float, n: int) -> str:
+        """Return "high", "low", "none" or "open" after n deals.
+
+        Examples
+        --------
+        >>> test = ThreeWay(0.1)
+        >>> [test.decide(effect, 2000) for effect in (0.1, -0.1, 0.0, 0.05)]
+        ['high', 'low', 'none', 'open']
+        """
+        return {1: "high", -1: "low", 0: "none", 2: "open"}[int(self.codes(effect, n))]
+
+
 def log_likelihood_ratio(effect: float, n: int, low: float, high: float) -> float:
     """Return the log-likelihood ratio of two normalised effects, high over low, after n deals.
 
@@ -171,10 +232,13 @@ def sequence_half_width(
     return deviation * math.sqrt(2 * scaled / (n * n * rho2) * math.log(math.sqrt(scaled) / alpha))
 
 
-def sequence_of(found: Estimate, planned: int = 2000) -> Estimate:
+def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Estimate:
     """Return an estimate with an interval that stays valid under peeking.
 
-    Its standard error, clustered by deal, is what it was; only the interval is wider.
+    Its standard error, clustered by deal, is what it was; only the interval is wider. Where all
+    deals agree, it is as wide as the share of deals that may have gone unseen, ``1 - alpha**(1/n)``
+    (exact at all looks at once), times what such a deal could change: the estimate itself, and 1
+    more if the values are rates.
 
     Examples
     --------
@@ -184,18 +248,60 @@ def sequence_of(found: Estimate, planned: int = 2000) -> Estimate:
     >>> wide.estimate == plain.estimate, wide.ci_low < plain.ci_low
     (True, True)
     """
-    deviation = found.std_error * math.sqrt(found.n_deals)
-    half = (
-        math.inf
-        if not math.isfinite(deviation)
-        else sequence_half_width(deviation, found.n_deals, found.level, planned)
-    )
+    n = found.n_deals
+    deviation = found.std_error * math.sqrt(n)
+    if n < FIRST_LOOK or not math.isfinite(deviation):
+        half = math.inf
+    elif deviation == 0:
+        half = (abs(found.estimate) + rate) * (1 - (1 - found.level) ** (1 / n))
+    else:
+        half = sequence_half_width(deviation, n, found.level, planned)
     return Estimate(
         found.estimate,
         found.std_error,
         found.estimate - half,
         found.estimate + half,
         found.level,
-        found.n_deals,
+        n,
         "confidence sequence, clustered by deal",
     )
+
+
+# ---------------------------------------------------------------------- when to look
+
+
+def looks(first: int, growth: float, cycle: int, last: int) -> list[int]:
+    """Return the numbers of deals at which stopping is tested, fixed beforehand.
+
+    Parameters
+    ----------
+    first : int
+        No look is earlier.
+    growth : float
+        Each number is about so many times the one before, like 1.05.
+    cycle : int
+        All are multiples of it (the last one may be none).
+    last : int
+        The last look: all deals there are.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive, or growth is not more than 1.
+
+    Examples
+    --------
+    >>> looks(100, 1.5, 6, 500)
+    [102, 156, 234, 354, 500]
+    """
+    for name, value in (("first", first), ("cycle", cycle), ("last", last)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, not {value}")
+    if not 1 < growth < math.inf:
+        raise ValueError(f"growth must be more than 1, like 1.05, not {growth!r}")
+    found = []
+    n = -(-first // cycle) * cycle
+    while n < last:
+        found.append(n)
+        n = max(n + cycle, -(-round(n * growth) // cycle) * cycle)
+    return [*found, last]

@@ -15,6 +15,7 @@ LAYERS = {
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "frames parts runs keeping verifying merging rounds export "
+    "metrics rankings balance ratings metagame stopping planning "
     "tournaments duels bench tell apart positions timing checking warming",
     "faces": "plots printing tell_report cluster options cli cli_runs",
 }

@@ -449,3 +449,45 @@ def test_few_deals_are_never_certain():
     for n in (2, 3, 5):
         one = clustered_difference((np.ones(n), np.ones(n)), (np.zeros(n), np.ones(n)))
         assert p_value(one) >= 2.0 ** (1 - n)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(34, 40), (0, 10), (10, 10), (1, 1000), (3, 7)])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+def test_wilson_is_that_of_statsmodels(successes, trials, level):
+    from statsmodels.stats.proportion import proportion_confint
+
+    wanted = proportion_confint(successes, trials, 1 - level, method="wilson")
+    assert wilson(successes, trials, level) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_kinds_of_deals_are_set_apart():
+    """Cochran 1977, section 5.4: within strata, each with its own degree of freedom."""
+    rng = np.random.default_rng(8)
+    kinds = np.tile([0, 1, 2], 20)
+    x = rng.normal(10 * kinds, 1)
+    found = clustered_mean(x, np.ones(60), strata=kinds)
+    variance = sum(x[kinds == k].var(ddof=1) / 20 for k in range(3)) / 9
+    assert found.std_error == pytest.approx(math.sqrt(variance))
+    half = scipy_stats.t.ppf(0.975, 57) * found.std_error
+    assert found.ci_high - found.estimate == pytest.approx(half)
+    assert found.std_error < clustered_mean(x, np.ones(60)).std_error / 5
+    zero = (np.zeros(60), np.ones(60))
+    difference = clustered_difference((x, np.ones(60)), zero, strata=kinds)
+    assert difference.std_error == pytest.approx(found.std_error)
+    assert p_value(difference) == pytest.approx(
+        2 * scipy_stats.t.sf(abs(difference.estimate) / difference.std_error, 57)
+    )
+
+
+def test_few_deals_of_a_kind_are_not_set_apart():
+    x = np.arange(12.0)
+    few = clustered_mean(x, np.ones(12), strata=np.arange(12) % 3)
+    assert few == clustered_mean(x, np.ones(12))
+
+
+def test_rounding_does_not_look_significant():
+    """Two means that are equal but for the last digit, over other counts."""
+    rng = np.random.default_rng(9)
+    totals = rng.integers(0, 300, 300) / 7
+    found = clustered_difference((totals, np.full(300, 0.1)), (3 * totals, np.full(300, 0.3)))
+    assert (found.estimate, found.std_error) == (0, 0)

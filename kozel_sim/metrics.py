@@ -1,0 +1,264 @@
+"""What is measured of a policy, and its sums by deal: the ground on which conclusions are built.
+
+Legend
+------
+totals, counts   ``[name, deal]``: the sum of a metric over a policy's seats in a deal's matches,
+                 and what it is divided by; a mean is a ratio of their sums over the deals.
+influence        ``[name, deal]``: what each deal adds to the error of a mean (its residual over
+                 the sum of counts); any weighted sum of means errs by that sum of influences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from kozel_sim import stats
+
+Floats = npt.NDArray[np.float64]
+VERSUS = " v "
+"""Between the two names of a duel."""
+GROUPS = ["preset", "players"]
+"""What conclusions are drawn for, one by one."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A ratio of sums over a policy's seats.
+
+    Attributes
+    ----------
+    value : str
+        The column that is summed.
+    weight : str or None
+        The column whose sum it is divided by; None for the number of seats.
+    rate : bool
+        The values are 0 or 1.
+    less_is_better : bool
+        Whether a player wants little of it.
+    """
+
+    value: str
+    weight: str | None = None
+    rate: bool = False
+    less_is_better: bool = True
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference into an advantage."""
+        return -1.0 if self.less_is_better else 1.0
+
+
+METRICS: dict[str, Metric] = {
+    "goat_rate": Metric("goat", rate=True),
+    "points": Metric("points"),
+    "points_per_match": Metric("points"),
+    "points_per_round": Metric("points", "rounds"),
+    "rating": Metric("rating", less_is_better=False),
+}
+"""By name. Points are those of a match's end, by match (under either name) or by round played."""
+
+
+def metric_of(name: str) -> Metric:
+    """Return a metric; ValueError with the choices if there is none of that name."""
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+@dataclass(frozen=True)
+class DealSums:
+    """A metric's sums by name and deal.
+
+    Attributes
+    ----------
+    names : list
+        Policies (or seats ...), in the order in which they appear.
+    totals, counts : array of float, ``[name, deal]``
+        See the module's legend.
+    rate : bool
+        Whether the values are 0 or 1.
+    matches : int
+        How many matches there are.
+    strata : array of int, ``[deal]``
+        The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
+    """
+
+    names: list[Any]
+    totals: Floats
+    counts: Floats
+    rate: bool
+    matches: int
+    strata: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
+        """Sum a metric over rows of one preset; where it is not defined, it is left out."""
+        kind = metric_of(metric)
+        values, weights = _values(rows, kind)
+        deal, deals = pd.factorize(rows["deal"].to_numpy())
+        codes, found = pd.factorize(rows[by])
+        cell = codes * len(deals) + deal
+        shape = (len(found), len(deals))
+        size = len(found) * len(deals)
+        totals = np.bincount(cell, values, size).astype(np.float64).reshape(shape)
+        counts = np.bincount(cell, weights, size).astype(np.float64).reshape(shape)
+        if (counts.sum(axis=1) <= 0).any():
+            raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
+        matches = int((rows["seat"] == 0).sum())
+        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
+
+    @property
+    def deals(self) -> int:
+        """How many deals there are."""
+        return int(self.totals.shape[1])
+
+    @property
+    def means(self) -> Floats:
+        """The metric of each name, ``[name]``."""
+        return np.asarray(self.totals.sum(axis=1) / self.counts.sum(axis=1))
+
+    @property
+    def influence(self) -> Floats:
+        """What each deal adds to the error of each mean, ``[name, deal]``."""
+        residuals = self.totals - self.means[:, None] * self.counts
+        return np.asarray(residuals / self.counts.sum(axis=1, keepdims=True))
+
+    def mean(self, place: int, level: float) -> stats.Estimate:
+        """Return the mean of the name at a place, clustered by deal."""
+        totals, counts = self.totals[place], self.counts[place]
+        return stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+
+    def difference(self, first: int, second: int, level: float) -> stats.Estimate:
+        """Return the first mean less the second, paired and clustered by deal."""
+        one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
+        return stats.clustered_difference(one, two, level, self.rate, self.strata)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return all pairs of places."""
+        return list(combinations(range(len(self.names)), 2))
+
+
+def _values(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
+    values = rows[kind.value].to_numpy().astype(np.float64)
+    weights = np.ones(len(rows)) if kind.weight is None else rows[kind.weight].to_numpy(float)
+    known = ~np.isnan(values)
+    return np.where(known, values, 0.0), np.where(known, weights, 0.0)
+
+
+def strata_of(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return the cyclic order that each deal is played in, in the order in which deals appear."""
+    firsts = ~rows["deal"].duplicated().to_numpy()
+    if "seating" not in rows.columns:
+        return np.zeros(int(firsts.sum()), np.int64)
+    seating = rows["seating"].to_numpy()[firsts].astype(np.int64)
+    return np.asarray(seating // rows["players"].to_numpy()[firsts], np.int64)
+
+
+def error_of(influence: Floats) -> float:
+    """Return the standard error of a sum of means, from each deal's influence, ``[deal]``."""
+    n = len(influence)
+    return math.inf if n < 2 else math.sqrt(n / (n - 1) * float(np.sum(influence**2)))
+
+
+def parts_of(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Split a frame by preset and number of players: the two as a row's first columns, the rows."""
+    need_columns(frame, [*GROUPS, "deal", "seat", "policy"])
+    for keys, part in frame.groupby(GROUPS, observed=True, sort=False):
+        yield dict(zip(GROUPS, keys, strict=True)), part
+
+
+def duels_of(part: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Split rows of one preset by duel: the two policies, the rows."""
+    need_columns(part, ["duel"], "; it comes from duel() or Duels.play()")
+    for title, rows in part.groupby("duel", observed=True, sort=False):
+        first, _, second = str(title).partition(VERSUS)
+        yield first, second, rows
+
+
+def need_columns(frame: pd.DataFrame, columns: Sequence[str], hint: str = "") -> None:
+    """Raise ValueError if a frame has no rows or lacks a column."""
+    for column in columns:
+        if column not in frame.columns:
+            raise ValueError(f"the frame has no column {column!r}{hint}")
+    if frame.empty:
+        raise ValueError("the frame has no rows")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values of a family of two-sided tests, adjusted so that signs are sure too.
+
+    Each two-sided test is two one-sided ones, of either sign, and Holm's procedure is applied to
+    all of them. So the chance that any difference is declared that is not there, or any with the
+    wrong sign, is at most the level, whatever the dependence.
+
+    Parameters
+    ----------
+    p_values : sequence of float
+        Two-sided p-values.
+
+    Returns
+    -------
+    list of float
+        A test of its own keeps its p-value; of m tests the least is multiplied by m.
+
+    References
+    ----------
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 6, 1979. Mogstad, Romano, Shaikh and Wilhelm, "Inference for ranks", Review of
+    Economic Studies 91, 2024 (both signs of all pairs as one family).
+
+    Examples
+    --------
+    >>> holm([0.03]), holm([0.01, 0.04])
+    ([0.03], [0.02, 0.06])
+    """
+    # As statsmodels' multipletests, which takes longer to load than a tournament takes to play.
+    halves = np.asarray(p_values, float) / 2
+    tests = np.concatenate([halves, 1 - halves])
+    order = np.argsort(tests, kind="stable")
+    adjusted = np.empty(len(tests))
+    steps = np.maximum.accumulate(tests[order] * np.arange(len(tests), 0, -1))
+    adjusted[order] = np.minimum(steps, 1)
+    return [float(p) for p in adjusted[: len(halves)]]
+
+
+def resamples_of(strata: npt.NDArray[np.int64], resamples: int, seed: int) -> Iterator[Floats]:
+    """Draw deals with replacement, again and again: how much each is worth, ``[deal]``.
+
+    Of n deals of a kind n - 1 are drawn, each worth n / (n - 1) of one, so that a mean of a few
+    deals has the variance of its standard error, and not (n - 1) / n of it.
+
+    Parameters
+    ----------
+    strata : array of int, ``[deal]``
+        The kind of each deal; kinds are drawn one by one, as for ``stats.clustered_error``.
+    resamples : int
+        How many times.
+    seed : int
+        Of ``numpy.random.default_rng``.
+
+    References
+    ----------
+    Rao and Wu, "Resampling inference with complex survey data", Journal of the American Statistical
+    Association 83, 1988.
+    """
+    rng = np.random.default_rng(seed)
+    _, sizes = np.unique(strata, return_counts=True)
+    if sizes.min() < stats.LEAST_OF_A_KIND:
+        strata = np.zeros(len(strata), np.int64)
+    kinds = [np.flatnonzero(strata == kind) for kind in np.unique(strata)]
+    for _ in range(resamples):
+        weights = np.ones(len(strata))
+        for places in kinds:
+            n = len(places)
+            if n > 1:
+                weights[places] = rng.multinomial(n - 1, np.full(n, 1 / n)) * n / (n - 1)
+        yield weights

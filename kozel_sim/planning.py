@@ -1,0 +1,151 @@
+"""How many deals a question needs: from a pilot's spread to a table of plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from scipy import special
+from scipy import stats as distributions
+
+from kozel_sim import stats
+from kozel_sim.duels import compare
+
+POWERS = (0.8, 0.9, 0.95)
+SHARES = (0.25, 0.5, 1.0, 2.0)
+"""Parts of the effect asked for, in the table of alternatives."""
+MANY = 10_000
+"""Deals from which Student's t is as good as normal."""
+
+
+def plan(
+    pilot: pd.DataFrame,
+    detect: float,
+    power: float = 0.9,
+    level: float = stats.LEVEL,
+    metric: str = "points_per_match",
+    seconds_per_deal: float = 0.0,
+) -> pd.DataFrame:
+    """Return how many deals a duel needs to detect a difference, and the alternatives.
+
+    Parameters
+    ----------
+    pilot : DataFrame
+        One row per match and seat, with a column duel: a short duel of the same policies.
+    detect : float
+        The difference worth finding, in units of the metric.
+    power : float, default 0.9
+        The chance to find it.
+    level : float, default 0.95
+        One less the chance to find a difference where there is none (two-sided).
+    metric : {"points_per_match", "points_per_round", "goat_rate"}
+        What is compared, paired by deal.
+    seconds_per_deal : float, default 0
+        The measured time of one deal, from every seat.
+
+    Returns
+    -------
+    DataFrame
+        For each duel of the pilot the plan asked for first, then all of `SHARES` of the difference
+        and `POWERS`: preset, players, duel, metric, asked, detect, power, level, deviation (of one
+        deal's paired difference), deviation_high (its upper limit at the level, by chi-square),
+        deals, matches, seconds, deals_high (if the deviation is at its limit), seconds_high,
+        unpaired_matches (that matches on deals of their own would need), pilot_deals, method.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, the metric is unknown, or the pilot has less than two deals.
+
+    Notes
+    -----
+    Deals by the paired t-test's power (statsmodels). Where the pilot's deals all agree, nothing is
+    known of the spread: two deals would do if that went on, and deals_high is the pilot's own
+    number. Rounding up to whole cycles of a design is left to who plays it.
+
+    References
+    ----------
+    Cohen, "Statistical power analysis for the behavioral sciences", 1988, chapter 2. Browne, "On
+    the use of a pilot sample for sample size determination", Statistics in Medicine 14, 1995 (the
+    upper limit of the deviation).
+
+    Examples
+    --------
+    >>> from kozel_sim import duel
+    >>> run = duel("room-fish-all", "dump_heavy", "random", 100, seed=1, players=2)
+    >>> first = plan(run.frame, detect=5.0).iloc[0]
+    >>> bool(first["deals"] < first["deals_high"])
+    True
+    """
+    stats.need_level(level)
+    if not 0 < detect < math.inf:
+        raise ValueError(f"detect must be more than 0, not {detect!r}")
+    if not 1 - level < power < 1:
+        raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
+    found = compare(pilot, level)
+    if metric not in set(found["metric"]):
+        known = ", ".join(found["metric"].unique())
+        raise ValueError(f"unknown metric {metric!r}; choose from {known}")
+    asked = [(detect, power)]
+    asked += [
+        (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
+    ]
+    rows: list[dict[str, Any]] = []
+    for one in found[found["metric"] == metric].to_dict("records"):
+        rows += _plans(one, asked, level, seconds_per_deal)
+    return pd.DataFrame(rows)
+
+
+def _plans(
+    one: dict[Any, Any], asked: Sequence[tuple[float, float]], level: float, seconds: float
+) -> list[dict[str, Any]]:
+    """Return the plans from one duel's row of ``compare``."""
+    n = int(one["n_deals"])
+    if n < 2:
+        raise ValueError(f"a pilot of {n} deal tells nothing of the spread; play at least 2")
+    deviation = float(one["std_error"]) * math.sqrt(n)
+    high = deviation * math.sqrt((n - 1) / distributions.chi2.ppf(1 - level, n - 1))
+    of_a_deal = int(one["n_matches"]) / n
+    rows = []
+    for number, (detect, power) in enumerate(asked):
+        deals = deals_needed(detect, deviation, power, level)
+        deals_high = deals_needed(detect, high, power, level) if deviation > 0 else max(n, 2)
+        unpaired = deals * of_a_deal / max(1 - float(one["variance_reduction"]), 1e-9)
+        rows.append(
+            {key: one[key] for key in ("preset", "players", "duel", "metric")}
+            | {"asked": number == 0, "detect": detect, "power": power, "level": level}
+            | {"deviation": deviation, "deviation_high": high, "deals": deals}
+            | {"matches": math.ceil(deals * of_a_deal), "seconds": deals * seconds}
+            | {"deals_high": deals_high, "seconds_high": deals_high * seconds}
+            | {"unpaired_matches": math.ceil(unpaired), "pilot_deals": n}
+            | {"method": "power of the t-test, paired by deal"}
+        )
+    return rows
+
+
+def deals_needed(detect: float, deviation: float, power: float, level: float) -> int:
+    """Return how many deals find a paired difference with a chance, at least 2.
+
+    Examples
+    --------
+    >>> deals_needed(0.5, 1.0, 0.8, 0.95)
+    34
+    """
+    # statsmodels is slow to load.
+    from statsmodels.stats.power import TTestPower
+
+    if deviation == 0:
+        return 2
+    effect = detect / deviation
+    z = float(special.ndtri((1 + level) / 2) + special.ndtri(power))
+    about = (z / effect) ** 2
+    if about > MANY:
+        return math.ceil(about)
+    test = TTestPower()
+    n = max(2, math.floor(about))
+    # Few deals lack a little to Student's t: walk up from the normal answer.
+    while test.power(effect, n, 1 - level) < power:
+        n += 1
+    return n
