@@ -18,11 +18,20 @@ import pandas as pd
 from kozel_sim import stats
 from kozel_sim.checks import Engine, read_rule_sets, read_seed
 from kozel_sim.decision import Policy
+from kozel_sim.metrics import (
+    METRICS,
+    DealSums,
+    Metric,
+    duels_of,
+    need_columns,
+    parts_of,
+    values_of,
+)
 from kozel_sim.parts import Progress
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run
-from kozel_sim.schedule import DUELS
+from kozel_sim.schedule import DUELS, VERSUS
 from kozel_sim.tournaments import Tournament
 
 
@@ -115,63 +124,50 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
     ValueError
         If the frame has no column duel.
     """
-    if "duel" not in frame.columns:
-        raise ValueError(
-            "the frame has no column 'duel'; it comes from duel(), or a tournament of duels"
-        )
-    rows = []
-    groups = ["preset", "players", "duel"]
-    for keys, part in frame.groupby(groups, observed=True, sort=False):
-        sides = [part[part["first"]], part[~part["first"]]]
-        names = ["+".join(map(str, side["policy"].unique())) for side in sides]
-        for metric, (value, weight) in METRICS.items():
-            sums = [
-                (stats.by_deal(side, side[value]), stats.by_deal(side, _weights(side, weight)))
-                for side in sides
-            ]
-            means = [float(total.sum() / count.sum()) for total, count in sums]
-            rate = metric == "goat_rate"
-            found = stats.clustered_difference(sums[0], sums[1], level, rate)
-            rows.append(
-                dict(zip(groups, keys, strict=True))
-                | {"policy": names[0], "against": names[1], "metric": metric}
-                | {"estimate": means[0], "against_estimate": means[1]}
-                | {"difference": found.estimate, "std_error": found.std_error}
-                | {"ci_low": found.ci_low, "ci_high": found.ci_high}
-                | {"p_value": stats.p_value(found, rate)}
-                | {"variance_reduction": _reduction(sides, value, weight, means), "level": level}
-                | {"n_matches": int((part["seat"] == 0).sum()), "n_deals": found.n_deals}
-                | {"method": found.method}
-            )
+    need_columns(frame, ["duel"], "; it comes from duel(), or a tournament of duels")
+    rows: list[dict[str, Any]] = []
+    for keys, part in parts_of(frame):
+        for first, second, here in duels_of(part):
+            head = keys | {"duel": f"{first}{VERSUS}{second}", "policy": first, "against": second}
+            rows += [head | _comparison(here, metric, first, second, level) for metric in COMPARED]
     return pd.DataFrame(rows)
 
 
-def _reduction(
-    sides: Sequence[pd.DataFrame], value: str, weight: str | None, means: Sequence[float]
-) -> float:
+COMPARED = ("points_per_round", "points_per_match", "goat_rate")
+"""The metrics of a comparison."""
+
+
+def _comparison(
+    rows: pd.DataFrame, metric: str, first: str, second: str, level: float
+) -> dict[str, Any]:
+    """Return how two policies differ in one metric."""
+    sums = DealSums.of(rows, metric)
+    places = (sums.names.index(first), sums.names.index(second))
+    means = [float(sums.means[place]) for place in places]
+    found = sums.difference(*places, level)
+    sides = [rows[rows["policy"] == name] for name in (first, second)]
+    return (
+        {"metric": metric, "estimate": means[0], "against_estimate": means[1]}
+        | {"difference": found.estimate, "std_error": found.std_error}
+        | {"ci_low": found.ci_low, "ci_high": found.ci_high}
+        | {"p_value": stats.p_value(found, sums.rate)}
+        | {"variance_reduction": _reduction(sides, METRICS[metric], means), "level": level}
+        | {"n_matches": sums.matches, "n_deals": found.n_deals, "method": found.method}
+    )
+
+
+def _reduction(sides: Sequence[pd.DataFrame], kind: Metric, means: Sequence[float]) -> float:
     """Return 1 less the variance by deal over the variance of matches on deals of their own."""
     seats = sides[0]["seating"].max() + 1
     residuals: npt.NDArray[np.floating[Any]] = np.zeros(0)
     for sign, side, mean in zip((1.0, -1.0), sides, means, strict=True):
-        count = np.asarray(_weights(side, weight), float)
+        values, count = values_of(side, kind)
         of_match = side["deal"].to_numpy() * seats + side["seating"].to_numpy()
         numbers, codes = np.unique(of_match, return_inverse=True)
-        parts = np.bincount(codes, (side[value].to_numpy(float) - mean * count) / count.sum())
+        parts = np.bincount(codes, (values - mean * count) / count.sum())
         residuals = sign * parts + (residuals if len(residuals) else 0)
     apart = float(np.sum(residuals**2))
     # Both sides are in every match, so the numbers are the same for both.
     _, deals = np.unique(numbers // seats, return_inverse=True)
     together = float(np.sum(np.bincount(deals, residuals) ** 2))
     return 1 - together / apart if apart else 0.0
-
-
-METRICS: dict[str, tuple[str, str | None]] = {
-    "points_per_round": ("points", "rounds"),
-    "points_per_match": ("points", None),
-    "goat_rate": ("goat", None),
-}
-"""By name: what is summed over a policy's seats, and what the sum is divided by (None: seats)."""
-
-
-def _weights(rows: pd.DataFrame, column: str | None) -> npt.ArrayLike:
-    return np.ones(len(rows)) if column is None else rows[column]

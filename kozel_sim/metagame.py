@@ -26,7 +26,6 @@ from scipy import optimize
 
 from kozel_sim import stats
 from kozel_sim.metrics import (
-    VERSUS,
     DealSums,
     duels_of,
     error_of,
@@ -35,6 +34,7 @@ from kozel_sim.metrics import (
     parts_of,
     resamples_of,
 )
+from kozel_sim.schedule import VERSUS
 
 Floats = npt.NDArray[np.float64]
 

@@ -21,10 +21,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.schedule import VERSUS
 
 Floats = npt.NDArray[np.float64]
-VERSUS = " v "
-"""Between the two names of a duel."""
 GROUPS = ["preset", "players"]
 """What conclusions are drawn for, one by one."""
 
@@ -102,7 +101,7 @@ class DealSums:
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
         """Sum a metric over rows of one preset; where it is not defined, it is left out."""
         kind = metric_of(metric)
-        values, weights = _values(rows, kind)
+        values, weights = values_of(rows, kind)
         deal, deals = pd.factorize(rows["deal"].to_numpy())
         codes, found = pd.factorize(rows[by])
         cell = codes * len(deals) + deal
@@ -146,7 +145,8 @@ class DealSums:
         return list(combinations(range(len(self.names)), 2))
 
 
-def _values(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
+def values_of(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
+    """Return a metric's values and what they are divided by, row by row."""
     values = rows[kind.value].to_numpy().astype(np.float64)
     weights = np.ones(len(rows)) if kind.weight is None else rows[kind.weight].to_numpy(float)
     known = ~np.isnan(values)
@@ -176,10 +176,15 @@ def parts_of(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame
 
 
 def duels_of(part: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Split rows of one preset by duel: the two policies, the rows."""
-    need_columns(part, ["duel"], "; it comes from duel() or Duels.play()")
+    """Split rows of one preset by duel: the two policies (or teams), the rows under these names."""
+    need_columns(part, ["duel"], "; it comes from duel() or a tournament of duels")
     for title, rows in part.groupby("duel", observed=True, sort=False):
         first, _, second = str(title).partition(VERSUS)
+        if "first" in rows.columns:
+            names = pd.Categorical.from_codes(
+                np.where(rows["first"], 0, 1), pd.Index([first, second])
+            )
+            rows = rows.assign(policy=names)
         yield first, second, rows
 
 

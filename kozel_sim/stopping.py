@@ -24,7 +24,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.metrics import METRICS, VERSUS, DealSums, duels_of, metric_of, parts_of
+from kozel_sim.metrics import METRICS, DealSums, duels_of, metric_of, parts_of
+from kozel_sim.schedule import VERSUS
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
 from kozel_sim.stats import Estimate
 

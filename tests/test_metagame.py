@@ -7,18 +7,18 @@ import pytest
 from frames import duel_frame
 
 from kozel_sim import compare, intransitive, nash, payoffs
-from kozel_sim.duels import Duels
+from kozel_sim.experiment import Experiment
 from kozel_sim.metagame import _mixture
-from kozel_sim.policies import get_policy
-from kozel_sim.rules import RuleSet
+from kozel_sim.tournaments import Tournament
 
 ROCK = {("rock", "scissors"): 9.0, ("scissors", "paper"): 9.0, ("paper", "rock"): 9.0}
 LADDER = {("top", "middle"): 8.0, ("middle", "low"): 8.0, ("top", "low"): 12.0}
 
 
 def played(players, pairs, deals=40):
-    policies = [(get_policy(a), get_policy(b)) for a, b in pairs]
-    return Duels("x", [RuleSet.preset("room-fish-all", players)], policies, deals, 1).play().frame
+    values = {"name": "x", "rules": ["room-fish-all"], "players": [players], "duels": [*pairs]}
+    planned = Tournament.of(Experiment.read(values | {"deals": deals, "seed": 1}, "x"))
+    return planned.play().frame
 
 
 @pytest.mark.parametrize("metric", ["points_per_match", "points_per_round", "goat_rate"])
