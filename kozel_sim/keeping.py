@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pandas as pd
+
 from kozel_sim.frames import stack_frames
 from kozel_sim.parts import Block, Part, Result
 from kozel_sim.provenance import machine, versions
@@ -47,6 +49,15 @@ class Memory:
         with self._turn:
             before = self._sums.get(part.block)
             self._sums[part.block] = result if before is None else join_sums([before, result])
+
+    def matches(self, part: Part) -> pd.DataFrame:
+        """Return the matches of a part."""
+        found: pd.DataFrame = self._frames[part]["matches"]
+        return found
+
+    def note(self, **facts: Any) -> None:
+        """Enter facts in the manifest."""
+        self._manifest |= facts
 
     def results(self) -> Run | Totals:
         """Put everything together."""
@@ -94,6 +105,15 @@ class Kept:
         for fact in facts.values():
             fact["deals"] = [part.first, part.end]
         self._folder.keep(files, facts, part_sizes=self.sizes, seconds=self._seconds())
+
+    def matches(self, part: Part) -> pd.DataFrame:
+        """Read the matches of a part."""
+        found: pd.DataFrame = self._folder.read(self._name(part)).to_pandas()
+        return found
+
+    def note(self, **facts: Any) -> None:
+        """Enter facts in the manifest."""
+        self._folder.note(**facts)
 
     def _seconds(self) -> float:
         return round(self._before + time.perf_counter() - self._start, 3)

@@ -114,6 +114,21 @@ class DealSums:
         matches = int((rows["seat"] == 0).sum())
         return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
 
+    @classmethod
+    def join(cls, parts: Sequence[DealSums]) -> DealSums:
+        """Return the sums of the deals of all parts, which share no deal."""
+        names = list(dict.fromkeys(name for part in parts for name in part.names))
+        totals, counts = (np.zeros((len(names), sum(p.deals for p in parts))) for _ in range(2))
+        at = 0
+        for part in parts:
+            rows = [names.index(name) for name in part.names]
+            totals[rows, at : at + part.deals] = part.totals
+            counts[rows, at : at + part.deals] = part.counts
+            at += part.deals
+        strata = np.concatenate([part.strata for part in parts])
+        matches = sum(part.matches for part in parts)
+        return cls(names, totals, counts, parts[0].rate, matches, strata)
+
     @property
     def deals(self) -> int:
         """How many deals there are."""

@@ -226,6 +226,10 @@ def read_stop(text: str) -> Stop:
         raise ValueError(f"stop {text!r}: {error}") from None
 
 
+Heap = tuple[str, str, str]
+"""What sums are of: a rule set's title, and in a duel the two who meet."""
+
+
 def estimates(rule: Stop, frame: pd.DataFrame) -> dict[str, Estimate]:
     """Return what a rule is asked about, by key.
 
@@ -250,17 +254,30 @@ def estimates(rule: Stop, frame: pd.DataFrame) -> dict[str, Estimate]:
     >>> rule.decide(estimates(rule, run.frame))
     {'room-fish-all 2: dump_heavy v random': 'better'}
     """
-    found: dict[str, Estimate] = {}
+    return estimates_of(rule, sums_of(rule, frame))
+
+
+def sums_of(rule: Stop, frame: pd.DataFrame) -> dict[Heap, DealSums]:
+    """Return the sums by deal that a rule's estimates are made of."""
+    found: dict[Heap, DealSums] = {}
     for keys, part in parts_of(frame):
         head = f"{keys['preset']} {keys['players']}: "
         if "duel" in part.columns:
             for first, second, rows in duels_of(part):
-                sums = DealSums.of(rows, rule.metric)
-                places = (sums.names.index(first), sums.names.index(second))
-                found[f"{head}{first}{VERSUS}{second}"] = sums.difference(*places, rule.level)
-            continue
-        sums = DealSums.of(part, rule.metric)
-        if isinstance(rule, WidthStop):
+                found[head, first, second] = DealSums.of(rows, rule.metric)
+        else:
+            found[head, "", ""] = DealSums.of(part, rule.metric)
+    return found
+
+
+def estimates_of(rule: Stop, summed: Mapping[Heap, DealSums]) -> dict[str, Estimate]:
+    """Return what a rule is asked about, of sums by deal; as ``estimates``."""
+    found: dict[str, Estimate] = {}
+    for (head, first, second), sums in summed.items():
+        if second:
+            places = (sums.names.index(first), sums.names.index(second))
+            found[f"{head}{first}{VERSUS}{second}"] = sums.difference(*places, rule.level)
+        elif isinstance(rule, WidthStop):
             for i, name in enumerate(sums.names):
                 found[f"{head}{name}"] = sums.mean(i, rule.level)
         else:
@@ -268,6 +285,55 @@ def estimates(rule: Stop, frame: pd.DataFrame) -> dict[str, Estimate]:
                 title = f"{sums.names[i]}{VERSUS}{sums.names[j]}"
                 found[f"{head}{title}"] = sums.difference(i, j, rule.level)
     return found
+
+
+class Watch:
+    """Watches the blocks of a run while it is played, and says which need more deals.
+
+    A key keeps what it was decided on at its first decision; a block is done when all its keys are
+    decided. The family is all keys of the first look.
+
+    Parameters
+    ----------
+    rule : WidthStop or SprtStop
+        The rule that is asked.
+    schedule : sequence of int
+        The numbers of deals at which it is asked.
+    """
+
+    def __init__(self, rule: Stop, schedule: Sequence[int]) -> None:
+        self.rule = rule
+        self.schedule = schedule
+        self.family = 0
+        self._parts: dict[int, list[dict[Heap, DealSums]]] = {}
+        self._found: dict[str, Estimate] = {}
+        self._decisions: dict[str, str] = {}
+
+    def add(self, block: int, frame: pd.DataFrame) -> None:
+        """Take note of some more deals of a block."""
+        self._parts.setdefault(block, []).append(sums_of(self.rule, frame))
+
+    def look(self, blocks: Sequence[int]) -> list[int]:
+        """Ask the rule of some blocks; return those that need more deals."""
+        asked: dict[int, dict[str, Estimate]] = {}
+        for block in blocks:
+            parts = self._parts[block]
+            whole = {heap: DealSums.join([part[heap] for part in parts]) for heap in parts[0]}
+            self._parts[block] = [whole]
+            asked[block] = estimates_of(self.rule, whole)
+        self.family = self.family or sum(map(len, asked.values()))
+        left = []
+        for block, found in asked.items():
+            open_ = {k: one for k, one in found.items() if self._decisions.get(k, OPEN) == OPEN}
+            self._found |= open_
+            self._decisions |= self.rule.decide(open_, self.family)
+            if any(self._decisions[key] == OPEN for key in found):
+                left.append(block)
+        return left
+
+    def table(self) -> pd.DataFrame:
+        """Return what was found of every key, naively and corrected; as ``corrected``."""
+        return corrected(self.rule, self._found, self.schedule, self.family)
 
 
 # ---------------------------------------------------------------------- corrected estimates

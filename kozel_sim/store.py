@@ -82,7 +82,7 @@ class RunFolder:
                 for name, content in files.items()
             ]
             listed.sort(key=lambda entry: str(entry["file"]))
-            self._note(files=listed, **more)
+            self.note(files=listed, **more)
             self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
@@ -93,9 +93,15 @@ class RunFolder:
             for path in sorted(scratch.iterdir()):
                 path.replace(self.path / path.name)
             scratch.rmdir()
-        self._note(**more)
+        self.note(**more)
 
-    def _note(self, **changes: Any) -> None:
+    def read(self, name: str) -> pa.Table:
+        """Read a file that is listed; ValueError if it is damaged."""
+        (entry,) = (each for each in self.manifest["files"] if each["file"] == name)
+        return read_table(self.path, entry)
+
+    def note(self, **changes: Any) -> None:
+        """Enter facts in the manifest."""
         manifest = self.manifest | changes
         text = json.dumps(manifest, indent=1) + "\n"
         write_whole(self.path / MANIFEST, text.encode())
@@ -146,10 +152,10 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
             folder = RunFolder(path, read_manifest(path))
             if folder.manifest["state"] == "finished" and not folder.finished:
                 # A file was removed, since it was damaged: it is played again.
-                folder._note(state="unfinished")
+                folder.note(state="unfinished")
         else:
             folder = RunFolder(path, {**manifest, "state": "unfinished", "files": []})
-            folder._note()
+            folder.note()
         yield folder
     finally:
         if not known and (folder is None or not folder.manifest["files"]):

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import comb, factorial
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -61,6 +62,8 @@ from kozel_sim.schedule import (
     meetings,
     whole_cycles,
 )
+from kozel_sim.sequential import looks
+from kozel_sim.stopping import Stop, Watch, read_stop
 from kozel_sim.store import FORMAT, holds_run, is_whole, open_folder, read_manifest
 
 ROW_BYTES = 160
@@ -69,6 +72,8 @@ CHUNK_BYTES = 400
 """Memory that a match of a chunk takes where no frame is made."""
 ROUND_BYTES, FEW_ROUNDS = 108, 8
 """Memory that a row of the rounds takes at its peak, and how many rounds a match has at least."""
+FIRST_LOOK, LOOK_GROWTH = 100, 1.1
+"""A run that may stop is looked at after so many deals, and each time there are so many times."""
 SEATED = "seating"
 """The design of ``simulate``: policies as they are seated."""
 
@@ -118,6 +123,8 @@ class Tournament:
         Whether sums are kept instead of a frame.
     rounds : bool
         Whether a frame of rounds is kept, too.
+    stop : WidthStop or SprtStop, optional
+        When a block is sure enough; `deals` is then the most there are.
     shard : (int, int), optional
         ``(i, n)``: every n-th part alone, from the i-th on, counted from 1.
     """
@@ -131,6 +138,7 @@ class Tournament:
     pairs: tuple[tuple[int, int], ...] = ()
     aggregate: bool = False
     rounds: bool = False
+    stop: Stop | None = None
     shard: tuple[int, int] | None = None
     blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
 
@@ -149,6 +157,12 @@ class Tournament:
             raise ValueError(f"the design {self.design} compares by deal; it is not aggregated")
         if self.aggregate and self.rounds:
             raise ValueError("an aggregate keeps sums alone; it has no rounds")
+        if self.stop is not None and (self.aggregate or self.shard):
+            other = "shard" if self.shard else "aggregate"
+            raise ValueError(
+                f"--stop looks at all deals' results while they are played; it does not go with "
+                f"--{other}"
+            )
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
         object.__setattr__(self, "deals", deals)
@@ -213,6 +227,7 @@ class Tournament:
             tuple((a, b) for a, b in manifest.get("pairs", [])),
             bool(manifest.get("aggregate")),
             bool(manifest.get("rounds")),
+            None if manifest.get("stop") is None else read_stop(manifest["stop"]),
             None if shard is None else read_shard(shard),
         )
 
@@ -257,6 +272,8 @@ class Tournament:
             found["aggregate"] = True
         if self.rounds:
             found["rounds"] = True
+        if self.stop is not None:
+            found["stop"] = str(self.stop)
         if self.shard is not None:
             found["shard"] = "{}/{}".format(*self.shard)
         return found
@@ -347,16 +364,45 @@ class Tournament:
     def _play_on(
         self, desk: Desk, engine: Engine, mapper: Mapper, progress: Progress | None
     ) -> None:
-        parts = self.parts(desk.sizes)
-        if not parts:
-            raise ValueError(
-                f"shard {self.shard} has nothing to play: the run is too small for so many shards"
-            )
-        there = [part for part in parts if desk.has(part)]
+        """Play what is not there yet, of a run that may stop look by look."""
+        if self.stop is None:
+            parts = self.parts(desk.sizes)
+            if not parts:
+                raise ValueError(
+                    f"shard {self.shard} has nothing to play: the run is too small for so many"
+                )
+            self._play_parts(parts, desk, engine, mapper, progress)
+            return
+        cycle = max(block.lineups.cycle for block in self.blocks)
+        schedule = looks(FIRST_LOOK, LOOK_GROWTH, cycle, self.deals)
+        watch = Watch(self.stop, schedule)
+        left = [block.number for block in self.blocks]
+        for first, end in pairwise([0, *schedule]):
+            parts = [
+                part
+                for number in left
+                for part in cut(self.blocks[number], first, end, desk.sizes[number])
+            ]
+            self._play_parts(parts, desk, engine, mapper, progress)
+            for part in parts:
+                watch.add(part.block, desk.matches(part))
+            left = watch.look(left)
+            if not left:
+                break
+        desk.note(stopping=watch.table().to_dict("records"))
+
+    def _play_parts(
+        self,
+        parts: Sequence[Part],
+        desk: Desk,
+        engine: Engine,
+        mapper: Mapper,
+        progress: Progress | None,
+    ) -> None:
+        there = {part for part in parts if desk.has(part)}
         if progress and there:
             progress(sum(self.matches_of(part) for part in there))
-        left = [part for part in parts if part not in set(there)]
-        if left:
+        if left := [part for part in parts if part not in there]:
             mapper(self, engine, left, desk.keep, progress)
 
     def matches_of(self, part: Part) -> int:
