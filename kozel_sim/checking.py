@@ -482,7 +482,9 @@ def _duels(tell: Teller, policy: Policy, seed: int) -> Iterator[Duel]:
                 break
             deals = min(MOST_DEALS, 10 * deals)
         rates = {
-            str(row["policy"]): Estimate(*(row[name] for name in Estimate.__dataclass_fields__))
+            str(row["policy"]): Estimate(
+                **{name: row[name] for name in Estimate.__dataclass_fields__ if name in row}
+            )
             for row in run.summary().to_dict("records")
             if row["metric"] == "goat_rate"
         }

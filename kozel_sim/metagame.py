@@ -246,7 +246,7 @@ def nash(
     References
     ----------
     Von Neumann, Mathematische Annalen 100, 1928; Balduzzi, Tuyls, Perolat and Graepel,
-    "Re-evaluating evaluation", NeurIPS 2018 (mixtures of a field of agents).
+    "Re-evaluating evaluation", NeurIPS 2018 (Nash averaging).
 
     Examples
     --------
