@@ -33,12 +33,13 @@ def test_yardstick_and_engine_play_as_many_rounds_per_match(players, greedy, tmp
     assert abs(ours.gap(c)) < yardstick.LARGEST_GAP, f"{c.mean:.3f} in C, {ours.mean:.3f} here"
 
 
-def test_users_function_plays_as_random_does():
+@pytest.mark.parametrize("users", [yardstick.USERS, yardstick.WATCHERS], ids=["users", "watchers"])
+def test_users_function_plays_as_random_does(users):
     rules = yardstick.RULES[4]
-    asked = reference.play_match(rules, yardstick.USERS, 1, 0)
+    asked = reference.play_match(rules, users, 1, 0)
     drawn = reference.play_match(rules, [yardstick.RANDOM] * 4, 1, 0)
     assert asked.rounds == drawn.rounds
-    assert yardstick.engine(4, yardstick.USERS)(200).rounds == (
+    assert yardstick.engine(4, users)(200).rounds == (
         yardstick.engine(4, [yardstick.RANDOM])(200).rounds
     )
 

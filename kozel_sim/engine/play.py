@@ -26,7 +26,7 @@ from kozel_sim.record import Event, Laid, Record, RoundRecord
 from kozel_sim.reference import illegal_move_message, match_result
 from kozel_sim.rules import RuleSet
 from kozel_sim.tiles import NAMES, Hand
-from kozel_sim.view import VIEW
+from kozel_sim.view import new_views
 
 FIRST_LOG = 1 << 14
 
@@ -98,7 +98,7 @@ class Table:
         if log is not None:
             desk["log"] = log.ctypes.data
             desk["log_size"] = log.size
-        views = np.zeros(1, VIEW)
+        views = new_views(1)
         forget_errors()
         status = play_matches(self._rules, self._players, np.uint64(seed), matches, views, desks)
         if status == ILLEGAL:
