@@ -147,10 +147,3 @@ VIEW = np.dtype(
 
 First in memory are the fields that the engine keeps up to date from event to event, then, from
 KEPT_BYTES on, those that are written anew for every decision on a chain of two ends."""
-
-
-def new_views(n: int) -> Any:
-    """Return n Views of zeros as records, the first one at the beginning of a line of the cache."""
-    space = np.zeros(n * VIEW_BYTES + LINE, np.uint8)
-    start = -space.ctypes.data % LINE
-    return space[start : start + n * VIEW_BYTES].view(VIEW)
