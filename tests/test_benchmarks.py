@@ -44,13 +44,14 @@ def test_users_function_plays_as_random_does(users):
     )
 
 
-def test_benchmark_of_features_prints_a_line_per_number_of_players(monkeypatch, capsys):
+def test_benchmark_of_features_prints_a_line_per_engine_and_number_of_players(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["features.py", "--matches", "10", "--repeats", "1"])
     features.main()
     header, _, *lines = capsys.readouterr().out.splitlines()
-    assert header.strip("| ").split(" | ") == ["players", *features.CASES]
-    assert [line.split(" | ")[0] for line in lines] == ["| 4", "| 3", "| 2"]
-    assert all(line.split(" | ")[1] == "1.00" for line in lines)
+    assert header.strip("| ").split(" | ") == ["engine", "players", *features.CASES]
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    assert [(c[0], c[1]) for c in cells] == [(e, n) for e in ("scalar", "vector") for n in "432"]
+    assert all(c[2] == "1.00" for c in cells)
 
 
 def test_benchmark_of_worlds_prints_a_line_per_case(monkeypatch, capsys):
