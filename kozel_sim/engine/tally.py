@@ -197,11 +197,11 @@ def multiply_block(left, right, lefts, rights, products, lower):
                     ae += x * w
                     bc += y * v
                     be += y * w
-            a, b, c, e = a // BLOCK, b // BLOCK, c // BLOCK, e // BLOCK
-            products[a, c] += ac
-            if e > c and (e <= a or not lower):
-                products[a, e] += ae
-            if b > a:
-                products[b, c] += bc
-                if e > c:
-                    products[b, e] += be
+            j, k, m, o = a // BLOCK, b // BLOCK, c // BLOCK, e // BLOCK
+            products[j, m] += ac
+            if o > m and (o <= j or not lower):
+                products[j, o] += ae
+            if k > j:
+                products[k, m] += bc
+                if o > m:
+                    products[k, o] += be
