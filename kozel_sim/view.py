@@ -133,12 +133,11 @@ def _places() -> tuple[dict[str, int], int, int]:
 
 
 _PLACES, KEPT_BYTES, VIEW_BYTES = _places()
-_NAMES = list(_FIELDS.names or ())
 VIEW = np.dtype(
     {
-        "names": _NAMES,
-        "formats": [_FIELDS[name] for name in _NAMES],
-        "offsets": [_PLACES[name] for name in _NAMES],
+        "names": list(_PLACES),
+        "formats": [_FIELDS[name] for name in _PLACES],
+        "offsets": list(_PLACES.values()),
         "itemsize": VIEW_BYTES,
     },
     align=True,
