@@ -11,6 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SECTIONS = {
     "The engine and C": ["yardstick.py"],
+    "What features cost": ["features.py"],
     "Packages of PyPI": ["peers.py"],
     "Aggregate mode": ["aggregate.py"],
     "Two threads": ["threads.py"],
@@ -19,6 +20,7 @@ SECTIONS = {
 """By heading: the script and its words."""
 QUICK = {
     "yardstick.py": ["--matches", "20000", "--repeats", "3"],
+    "features.py": ["--matches", "4000", "--repeats", "3"],
     "peers.py": ["--rounds", "100000", "--repeats", "3"],
     "aggregate.py": ["--matches", "100000", "1000000"],
     "threads.py": ["--matches", "50000", "--repeats", "3"],

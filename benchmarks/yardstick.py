@@ -73,6 +73,16 @@ def user_function() -> Function:
     return Function(choose)
 
 
+def watching_function() -> Function:
+    """Return the same, but it looks at the history, so that the engine has to keep it."""
+    random_move = user_function().choose_code
+
+    def choose(view):
+        return random_move(view) + (view.void[0] >> 31)
+
+    return Function(choose)
+
+
 WEIGHTS = {"pips": 1000, "double": 3000, "range": 2000, "block": 500, "lock": 1500}
 RANDOM = policy("random", Ladder())
 GREEDY = policy("greedy", Ladder((Stage("always", WEIGHTS),)))
@@ -80,6 +90,7 @@ HISTORY_WEIGHTS = {name: 1000 for name, feature in FEATURES.items() if feature.h
 HISTORIAN = policy("historian", Ladder((Stage("always", {**WEIGHTS, **HISTORY_WEIGHTS}),)))
 """The greedy weights with all that the seats showed."""
 USERS = [policy(f"user {i}", user_function()) for i in range(4)]
+WATCHERS = [policy(f"watcher {i}", watching_function()) for i in range(4)]
 
 
 @dataclass(frozen=True)
@@ -159,6 +170,7 @@ def works() -> list[Work]:
         ("4 random", scalar[4, False], engine(4, [RANDOM]), 0.75),
         ("4 greedy weights", scalar[4, True], engine(4, [GREEDY]), 0.80),
         ("4 users' functions (v random C)", scalar[4, False], engine(4, USERS), 0.60),
+        ("the same, looking at history", scalar[4, False], engine(4, WATCHERS), None),
     ]
     for n in (3, 2):
         found.append((f"{n} random", scalar[n, False], engine(n, [RANDOM]), None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def fingerprint(function: Callable[..., Any]) -> str | None:
 def _pieces(value: Any, seen: set[int]) -> Iterator[bytes | None]:
     """Yield what a value is, in bytes; None where that cannot be told."""
     value = getattr(value, "py_func", value)
-    home = str(getattr(value, "__module__", None) or getattr(value, "__name__", ""))
+    home = _home(value)
     if isinstance(value, types.FunctionType) and not _trusted(home):
         if id(value) not in seen:
             seen.add(id(value))
@@ -82,8 +82,58 @@ def helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
     return [f for f in found.values() if isinstance(f, types.FunctionType) and f is not function]
 
 
+def may_read(function: Callable[..., Any], fields: Collection[str]) -> bool:
+    """Tell whether a function, or one that it calls, may read one of some fields of a record.
+
+    It may if it mentions a field's name, or anything whose insides cannot be told.
+    """
+    seen: set[int] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        value = waiting.pop()
+        value = getattr(value, "py_func", value)
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, types.FunctionType) and not _from(_NUMBERS, value.__module__ or ""):
+            for code in _codes(value.__code__):
+                if any(name in fields for name in (*code.co_names, *_texts(code.co_consts))):
+                    return True
+                known = value.__globals__
+                waiting += [known[name] for name in code.co_names if name in known]
+            waiting += [cell.cell_contents for cell in value.__closure__ or ()]
+            waiting += value.__defaults__ or ()
+        elif isinstance(value, tuple | list | frozenset | set):
+            waiting += value
+        elif not (isinstance(value, _PLAIN) or _from(_NUMBERS, _home(value))):
+            return True
+    return False
+
+
+_NUMBERS = ("numpy", "math", "numba", "builtins")
+"""Packages that know no record's fields."""
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
+
+
+def _texts(constants: Iterable[Any]) -> Iterator[str]:
+    """Yield the texts among constants, as of ``getattr(view, "table")``."""
+    for constant in constants:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple | frozenset):
+            yield from _texts(constant)
+
+
+def _home(value: Any) -> str:
+    return str(getattr(value, "__module__", None) or getattr(value, "__name__", ""))
+
+
+def _from(packages: Collection[str], home: str) -> bool:
+    return home.partition(".")[0] in packages
+
+
 def _trusted(home: str) -> bool:
-    return home.partition(".")[0] in TRUSTED
+    return _from(TRUSTED, home)
 
 
 def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes | None]:

@@ -19,6 +19,7 @@ def fill_match(match: Any, record: Record) -> None:
     """Write what a MATCH record keeps of a match."""
     last = record.rounds[-1]
     match["points"][: len(last.accounts)] = last.accounts
+    match["draws"] = match["passes"] = 0
     events = [event for r in record.rounds for event in r.events]
     for event in events:
         match["draws"][event.seat] += event.draw is not None

@@ -60,7 +60,7 @@ def time_decisions(policy: Policy, tell: Teller, seed: int = 1) -> float:
     warm_up()
     rules = RuleSet.preset(*SPEED_RULES).encode()
     players = encode_players([policy])
-    views, desks = _views(seed), np.zeros(1, DESK)
+    views, desks = _views(seed).copy(), np.zeros(1, DESK)
     moves = np.zeros(POSITIONS, np.int64)
 
     def seconds(n: int, repeats: int) -> float:

@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kozel_sim import stats
-from kozel_sim.engine.tally import GAME, OF_A_POLICY, add_products, tally_matches
+from kozel_sim.engine.layout import aligned
+from kozel_sim.engine.tally import BLOCK, GAME, OF_A_POLICY, tally_matches
 from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import rating100
 from kozel_sim.store import MANIFEST, read_table, write_table
@@ -305,7 +306,7 @@ def join_sums(parts: Sequence[Sequence[Sums]]) -> list[Sums]:
 
 
 Desk = tuple[npt.NDArray[Any], Ints]
-"""MATCH records of a chunk of deals, and the sums of each, ``[deal, column]``."""
+"""MATCH records of a chunk of deals, and room for these deals' sums, ``[block, column, deal]``."""
 
 
 class Tally:
@@ -339,7 +340,10 @@ class Tally:
         self.rules = rules
         self.deals = deals
         self._pattern = pattern
-        self._spare: list[tuple[Any, Any]] = []
+        self._spare: list[Desk] = []
+        self._shared = False
+        if first is not None:
+            first._shared = True
         kinds = list(self.sums.policies)
         self._kinds = np.array([kinds.index(name) if name in kinds else 0 for name in names])
         self._encoded = rules.encode()
@@ -347,34 +351,34 @@ class Tally:
         self._ratings = np.array([rating100(points) for points in rated], np.int64)
 
     def desk_of(self, first: int, end: int) -> Desk:
-        """Return the matches of some deals, not more than the pattern has, and blank rows for them.
+        """Return the matches of some deals, not more than the pattern has, and room for sums.
 
-        Rows of zeros are put behind, to a multiple of four. What ``free`` takes back is used again:
-        memory that has been used before is quicker than new.
+        What ``free`` takes back is used again: memory that has been used before is quicker than
+        new, and who plays is written there already.
         """
         try:
-            whole, rows = self._spare.pop()
+            whole, numbers = self._spare.pop()
         except IndexError:
-            whole = np.empty_like(self._pattern)
-            rows = np.empty((_fours(self.deals), self.sums.columns), np.int64)
-        matches = whole[: (end - first) * self.sums.matches_per_deal]
-        rows = rows[: _fours(end - first)]
-        # As words: numpy copies records field by field, at a tenth of the speed.
-        words = matches.view(np.uint64)
-        words[:] = self._pattern.view(np.uint64)[: len(words)]
-        matches["deal"] += np.uint64(first)
-        rows[:] = 0
-        return matches, rows
+            whole = self._pattern.copy()
+            blocks = -(-self.deals // BLOCK) if self._shared else 1
+            shape = (blocks, self.sums.columns, BLOCK)
+            numbers = aligned(math.prod(shape), np.int64).reshape(shape)
+        n = end - first
+        matches = whole[: n * self.sums.matches_per_deal]
+        matches["deal"] += np.uint64(first) - matches["deal"][0]
+        matches["rounds"] = 0
+        return matches, numbers
 
     def free(self, desk: Desk) -> None:
         """Take back what nobody looks at any more."""
-        matches, rows = desk
-        self._spare.append((matches.base, rows.base))
+        if len(desk[0]) == len(self._pattern):
+            self._spare.append(desk)
 
     def count(self, desk: Desk, of_first: Ints | None) -> Sums:
-        """Fill the rows with the sums of the played matches' deals; return what they add up to.
+        """Return what the played matches add up to; the desk has their deals' sums afterwards.
 
-        `of_first` has the rows of the first rule set for the same deals.
+        `of_first` has the sums of the first rule set for the same deals. A desk has all of them
+        only where another tally needs them: memory that is not touched is quicker.
         """
         matches, rows = desk
         sums = self.sums.blank()
@@ -385,16 +389,11 @@ class Tally:
             self._kinds,
             self._ratings,
             rows,
+            sums.products,
+            rows[:0] if of_first is None else of_first,
+            sums.with_first,
             sums.rated_deals,
             sums.points,
             sums.rounds,
         )
-        add_products(rows, rows, sums.products, True)
-        sums.products[:] += np.tril(sums.products, -1).T
-        if of_first is not None:
-            add_products(rows, of_first, sums.with_first, False)
         return sums
-
-
-def _fours(deals: int) -> int:
-    return -(-deals // 4) * 4

@@ -15,9 +15,9 @@ import numpy as np
 N_PARAMS = 8
 
 
-def _field(dtype: str, length: int = 0) -> Any:
-    """Declare a field of the record: a number, or a list of numbers."""
-    metadata = {"dtype": (dtype, (length,)) if length else (dtype,)}
+def _field(dtype: str, length: int = 0, *, anew: bool = False) -> Any:
+    """Declare a field of the record: a number, or a list of numbers; `anew` as in ``VIEW``."""
+    metadata = {"dtype": (dtype, (length,)) if length else (dtype,), "anew": anew}
     if length:
         return dataclasses.field(default_factory=lambda: [0] * length, metadata=metadata)
     return dataclasses.field(default=0, metadata=metadata)
@@ -33,23 +33,23 @@ class View:
     """
 
     # Mine
-    hand: int = _field("u4")
+    hand: int = _field("u4", anew=True)
     """Mask of my tiles."""
-    legal: list[int] = _field("u4", 4)
+    legal: list[int] = _field("u4", 4, anew=True)
     """By arm: mask of my tiles that may be laid there. A tile that fits two equal ends is on the
     lower arm only; on an empty table everything is on arm 0."""
-    seat: int = _field("i4")
+    seat: int = _field("i4", anew=True)
     """My seat, 0 to players - 1; the turn goes to the next higher seat."""
-    side: int = _field("i4")
+    side: int = _field("i4", anew=True)
     """My side: my seat, or seat % 2 in pairs."""
-    partner: int = _field("i4")
+    partner: int = _field("i4", anew=True)
     """My partner's seat, -1 without one."""
     # The table
     players: int = _field("i4")
     """How many play."""
-    arms: list[int] = _field("i4", 4)
+    arms: list[int] = _field("i4", 4, anew=True)
     """By arm: the value it shows, -1 where it is closed or absent."""
-    table: int = _field("u4")
+    table: int = _field("u4", anew=True)
     """Mask of the tiles laid in this round."""
     spinner: int = _field("i4")
     """1 when the round was led with a four-way double."""
@@ -64,7 +64,7 @@ class View:
     close_two: int = _field("i4")
     """1 when both ends may be closed in one move only before any double was laid."""
     # What the others showed
-    counts: list[int] = _field("i4", 4)
+    counts: list[int] = _field("i4", 4, anew=True)
     """By seat: tiles in hand."""
     played: list[int] = _field("u4", 4)
     """By seat: mask of the tiles it has laid in this round."""
@@ -79,7 +79,7 @@ class View:
     # The score
     round: int = _field("i4")
     """Number of the round in the match, from 0."""
-    event: int = _field("i4")
+    event: int = _field("i4", anew=True)
     """Plays, passes and draws so far in this round."""
     accounts: list[int] = _field("i4", 4)
     """By side: official points."""
@@ -101,13 +101,48 @@ class View:
     six_closed: int = _field("i4")
     """1 when equal ends make a fish as soon as all six non-doubles of their value are out."""
     # Chance and parameters
-    word: int = _field("u4")
+    word: int = _field("u4", anew=True)
     """This event's random word: ``below(view.word, n)`` breaks a tie as the built-ins do."""
-    words: list[int] = _field("u4", 4)
+    words: list[int] = _field("u4", 4, anew=True)
     """Four more random words, filled for policies that ask for them (``@policy(words=True)``)."""
-    params: list[float] = _field("f8", N_PARAMS)
+    params: list[float] = _field("f8", N_PARAMS, anew=True)
     """The policy's parameters, in the order in which they were declared."""
 
 
-VIEW = np.dtype([(f.name, *f.metadata["dtype"]) for f in dataclasses.fields(View)], align=True)
-"""The View as an aligned numpy record; compiled policies read fields of the same names."""
+LINE = 64
+"""Bytes that move together: a line of the processor's cache, and its widest vector."""
+
+
+_FIELDS = np.dtype([(f.name, *f.metadata["dtype"]) for f in dataclasses.fields(View)])
+
+
+def _places() -> tuple[dict[str, int], int, int]:
+    """Place the fields in memory; return offsets, where those written anew begin, and the end."""
+    offsets: dict[str, int] = {}
+    place = begin = 0
+    for anew in (False, True):
+        begin = place = -(-place // LINE) * LINE
+        for field in dataclasses.fields(View):
+            if field.metadata["anew"] is anew:
+                size = _FIELDS[field.name].itemsize
+                # What fills a line is not split between two.
+                place = -(-place // LINE) * LINE if size == LINE else place
+                offsets[field.name] = place
+                place += size
+    return offsets, begin, place
+
+
+_PLACES, KEPT_BYTES, VIEW_BYTES = _places()
+VIEW = np.dtype(
+    {
+        "names": list(_PLACES),
+        "formats": [_FIELDS[name] for name in _PLACES],
+        "offsets": list(_PLACES.values()),
+        "itemsize": VIEW_BYTES,
+    },
+    align=True,
+)
+"""The View as an aligned numpy record; compiled policies read fields of the same names.
+
+First in memory are the fields that the engine keeps up to date from event to event, then, from
+KEPT_BYTES on, those that are written anew for every decision on a chain of two ends."""

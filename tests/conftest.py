@@ -10,7 +10,11 @@ import pytest
 from kozel_sim._jit import kernel
 from kozel_sim.decision import Function, Ladder, Policy, Stage
 from kozel_sim.engine.bits import lowest, nth_tile, popcount
-from kozel_sim.engine.layout import DESK
+from kozel_sim.engine.layout import DESK, aligned
+from kozel_sim.engine.lockstep import layout as rows
+from kozel_sim.engine.lockstep.luck import deal_sixteen
+from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES, first_lanes, load, store_word
+from kozel_sim.engine.lockstep.vector import load_word as load_row
 from kozel_sim.engine.luck import (
     below,
     deal,
@@ -174,3 +178,39 @@ class CompiledLuck:
 def compiled_luck():
     """``compiled_luck(rules, seed, deals, ...)``: the engine's deals, and all words if asked."""
     return CompiledLuck
+
+
+HAND, BAZAAR, DEAL_LOW, DEAL_HIGH = rows.HAND, rows.BAZAAR, rows.DEAL_LOW, rows.DEAL_HIGH
+
+
+@kernel
+def write_vector_luck(rules, k0, k1, deals, lanes, places, hands):
+    """Write what the vector engine deals in round 0, sixteen deals at a time; as ``write_luck``."""
+    for i in range(0, deals.size, LANES):
+        for lane in range(LANES):
+            deal = deals[i + lane]
+            store_word(lanes + DEAL_LOW + 4 * lane, np.int64(deal & np.uint64(0xFFFFFFFF)))
+            store_word(lanes + DEAL_HIGH + 4 * lane, np.int64(deal >> np.uint64(32)))
+        deal_sixteen(rules, False, np.int64(0), k0, k1, lanes, load(places), first_lanes(LANES))
+        for lane in range(LANES):
+            for seat in range(rules.players):
+                word = load_row(lanes + HAND + VECTOR_BYTES * seat + 4 * lane)
+                hands[i + lane, seat] = np.uint32(word)
+            hands[i + lane, 4] = np.uint32(load_row(lanes + BAZAAR + 4 * lane))
+
+
+def vector_hands(rules: RuleSet, seed: int, n: int) -> np.ndarray:
+    """Hands ``[deal, seat]`` of deals 0, 1, ... as the vector engine deals them, and the bazaar."""
+    lanes, places = aligned(rows.BLOCK_WORDS, np.uint32), aligned(LANES, np.uint32)
+    places[:] = np.arange(LANES)
+    hands = np.zeros((n, 5), np.uint32)
+    write_vector_luck(
+        rules.encode(),
+        np.int64(seed & 0xFFFFFFFF),
+        np.int64(seed >> 32),
+        np.arange(n, dtype=np.uint64),
+        lanes.ctypes.data,
+        places.ctypes.data,
+        hands,
+    )
+    return hands

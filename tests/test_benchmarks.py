@@ -34,23 +34,25 @@ def test_yardstick_and_engine_play_as_many_rounds_per_match(players, greedy, tmp
     assert abs(ours.gap(c)) < yardstick.LARGEST_GAP, f"{c.mean:.3f} in C, {ours.mean:.3f} here"
 
 
-def test_users_function_plays_as_random_does():
+@pytest.mark.parametrize("users", [yardstick.USERS, yardstick.WATCHERS], ids=["users", "watchers"])
+def test_users_function_plays_as_random_does(users):
     rules = yardstick.RULES[4]
-    asked = reference.play_match(rules, yardstick.USERS, 1, 0)
+    asked = reference.play_match(rules, users, 1, 0)
     drawn = reference.play_match(rules, [yardstick.RANDOM] * 4, 1, 0)
     assert asked.rounds == drawn.rounds
-    assert yardstick.engine(4, yardstick.USERS)(200).rounds == (
+    assert yardstick.engine(4, users)(200).rounds == (
         yardstick.engine(4, [yardstick.RANDOM])(200).rounds
     )
 
 
-def test_benchmark_of_features_prints_a_line_per_number_of_players(monkeypatch, capsys):
+def test_benchmark_of_features_prints_a_line_per_engine_and_number_of_players(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["features.py", "--matches", "10", "--repeats", "1"])
     features.main()
     header, _, *lines = capsys.readouterr().out.splitlines()
-    assert header.strip("| ").split(" | ") == ["players", *features.CASES]
-    assert [line.split(" | ")[0] for line in lines] == ["| 4", "| 3", "| 2"]
-    assert all(line.split(" | ")[1] == "1.00" for line in lines)
+    assert header.strip("| ").split(" | ") == ["engine", "players", *features.CASES]
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    assert [(c[0], c[1]) for c in cells] == [(e, n) for e in ("scalar", "vector") for n in "432"]
+    assert all(c[2] == "1.00" for c in cells)
 
 
 def test_benchmark_of_rounds_prints_a_line_per_case(monkeypatch, capsys):

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kozel_sim.fingerprint import fingerprint
+from kozel_sim import kit
+from kozel_sim.fingerprint import fingerprint, may_read
 
 
 def built(source: str, **names: object):
@@ -104,3 +105,42 @@ def test_changed_global_is_played_by_the_next_process(tmp_path: Path):
         assert compiled == reference
         seen.append(compiled)
     assert seen[0] != seen[1]
+
+
+# ---------------------------------------------------------------------- what a function reads
+
+HISTORY = ("played", "void")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(view):\n    return view.void[0]\n",
+        "def f(view):\n    return getattr(view, 'played')[0]\n",
+        "def g(x):\n    return x.void[0]\ndef f(view):\n    return g(view)\n",
+        "def g(x):\n    return x.void[0]\ng.py_func = g\ndef f(view):\n    return (g,)[0](view)\n",
+        "def f(view):\n    return [x for x in view.played][0]\n",
+        "def f(view):\n    return UNKNOWN(view)\n",
+        "def f(view, of=(UNKNOWN,)):\n    return of[0](view)\n",
+        "def outer(g):\n    return lambda view: g(view)\nf = outer(UNKNOWN)\n",
+    ],
+)
+def test_function_may_read_what_it_or_a_helper_mentions(source):
+    assert may_read(built(source, UNKNOWN=Path("x").joinpath), HISTORY)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(view):\n    void = view.legal[0]\n    return void\n",
+        "def g(x):\n    return x & -x\ndef f(view):\n    return np.int64(g(view.table)) + max(X)\n",
+    ],
+)
+def test_function_does_not_read_what_nobody_mentions(source):
+    assert not may_read(built(source, np=np, X=(1, 2)), HISTORY)
+
+
+@pytest.mark.parametrize(("word", "reads"), [("lacks", True), ("pips", False), ("feature", True)])
+def test_words_of_the_kit_are_looked_into(word, reads):
+    source = f"def f(view):\n    return {word}\n"
+    assert may_read(built(source, **{word: getattr(kit, word)}), HISTORY) is reads

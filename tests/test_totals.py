@@ -21,8 +21,9 @@ from kozel_sim import (
     totals,
     tournament,
 )
+from kozel_sim._jit import kernel
 from kozel_sim.engine.play import new_matches
-from kozel_sim.engine.tally import add_products
+from kozel_sim.engine.tally import BLOCK, multiply_block
 from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.stats import Ratio
@@ -193,16 +194,25 @@ def test_progress_counts_every_match():
     assert max(told) == 6, "a chunk of 12 is shared by two rule sets"
 
 
-def test_products_are_those_of_plain_matrices():
-    """The slow twin of the kernel."""
+@kernel
+def multiply(left, right, products, lower):
+    flat, other = left.reshape(left.size), right.reshape(right.size)
+    multiply_block(flat, other, left.shape[0], right.shape[0], products, lower)
+
+
+@pytest.mark.parametrize("columns", [(7, 5), (8, 4), (1, 1), (1, 6)])
+@pytest.mark.parametrize("factor", [1, 2**25, 2**26, -(2**28)])
+def test_products_are_those_of_plain_matrices(columns, factor):
+    """The slow twin of the kernel: of numbers of 32 bits and of more, with columns of zeros."""
     rng = np.random.default_rng(1)
-    left, right = (rng.integers(-50, 50, (24, k)) * rng.integers(0, 2, (24, k)) for k in (7, 5))
-    got = np.ones((7, 5), np.int64)
-    add_products(left, right, got, False)
-    np.testing.assert_array_equal(got, 1 + left.T @ right)
-    got = np.zeros((7, 7), np.int64)
-    add_products(left, left, got, True)
-    np.testing.assert_array_equal(got, np.tril(left.T @ left))
+    left, right = (rng.integers(-50, 50, (k, BLOCK)) * rng.integers(0, 2, (k, 1)) for k in columns)
+    left[0] *= factor
+    got = np.ones(columns, np.int64)
+    multiply(left, right, got, False)
+    np.testing.assert_array_equal(got, 1 + left @ right.T)
+    got = np.zeros((len(left), len(left)), np.int64)
+    multiply(left, left, got, True)
+    np.testing.assert_array_equal(got, np.tril(left @ left.T))
 
 
 def test_ratio_is_that_of_the_deals_own_sums():
@@ -210,15 +220,16 @@ def test_ratio_is_that_of_the_deals_own_sums():
     rules = RuleSet.preset("room-fish-all", 2)
     pattern = new_matches(np.arange(30, dtype=np.uint64), np.tile([0, 1], (30, 1)))
     tally = Tally(rules, FIVE[:2], pattern, 30)
+    Tally(rules, FIVE[:2], pattern, 30, first=tally)
     desk = tally.desk_of(0, 30)
     matches, rows = desk
     player_of(rules, [get_policy(spec) for spec in FIVE[:2]], "auto")(matches, 1)
     sums = tally.count(desk, None)
-    deals = rows[:30].astype(float)
+    deals = rows[0, :, :30].astype(float)
     for name in ("rounds", "goats", "goat_points", "passes"):
-        top = deals[:, totals.GAME.index(name)]
+        top = deals[totals.GAME.index(name)]
         one = sums.ratio(name, "rounds").mean(0.9)
-        other = Ratio(top, deals[:, totals.GAME.index("rounds")]).mean(0.9)
+        other = Ratio(top, deals[totals.GAME.index("rounds")]).mean(0.9)
         assert one.std_error == pytest.approx(other.std_error, rel=1e-9, abs=1e-15)
         assert one.ci_low == pytest.approx(other.ci_low, rel=1e-9)
 

@@ -8,11 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import BLOCKER, PRESET_TABLES, RANDOM, alone, ladder
+from numba import types
+from numba.extending import intrinsic
 
 from kozel_sim import simulate
 from kozel_sim._jit import kernel
 from kozel_sim.decision import Function, Ladder, Policy
-from kozel_sim.engine.lockstep.play import lockstep_pays
+from kozel_sim.engine.lockstep.play import build_fault, lockstep_pays
 from kozel_sim.engine.lockstep.vector import (
     bits,
     divide,
@@ -31,7 +33,7 @@ from kozel_sim.engine.lockstep.vector import (
     store,
     threefry,
 )
-from kozel_sim.engine.play import Table, new_matches
+from kozel_sim.engine.play import Table, lockstep_builds, new_matches
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.parts import player_of, work_through
 from kozel_sim.playing import play
@@ -188,15 +190,25 @@ def test_workers_and_chunks_change_nothing(workers, chunk):
     assert (whole == parts).all()
 
 
-def test_ties_are_broken_alike():
-    """A ladder to which all moves are equal plays as the random policy does.
+TIES = [
+    ladder("indifferent", ("always", {"own_distance": 1000})),
+    ladder("doubles", ("always", {"double": 1000})),
+    ladder("ends", ("always", {"match": 1000}), ("long_suit", {"lock": 1000})),
+]
+"""Ladders to which many moves are equal."""
 
-    That the words which break ties are uniform is tested in tests/test_luck_statistics.py.
-    """
-    indifferent = ladder("indifferent", ("always", {"own_distance": 1000}))
+
+def test_ties_are_broken_as_random_moves_are_drawn():
+    """A ladder to which all moves are equal plays as the random policy does."""
     rules = RuleSet.preset("room-fish-all", 3)
-    fast = played(rules, [indifferent], 300, "vector")
+    fast = played(rules, [TIES[0]], 300, "vector")
     assert (fast == played(rules, [RANDOM], 300, "scalar")).all()
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_ties_are_broken_alike(players):
+    """That they are broken uniformly is tested in tests/test_luck_statistics.py."""
+    assert_equal_outcomes(RuleSet.preset("room-fish-all", players), TIES, 3000)
 
 
 # ---------------------------------------------------------------------- who plays
@@ -388,3 +400,51 @@ def test_default_is_the_scalar_engine_where_vectors_are_narrow(monkeypatch):
     assert not lockstep_pays()
     assert Table(RuleSet.preset("room-fish-all"), [RANDOM])._lockstep is None
     assert Table(RuleSet.preset("room-fish-all"), [RANDOM], "vector")._lockstep is not None
+
+
+@intrinsic
+def cannot_be_emitted(typingctx):
+    """Fails when its code is made, as an instruction does that LLVM does not know."""
+
+    def codegen(context, builder, signature, args):
+        raise NotImplementedError("no such vectors on this processor")
+
+    return types.void(), codegen
+
+
+@kernel
+def cannot_be_compiled(rules, plan, seed, matches, lanes, blocks, todo):
+    cannot_be_emitted()
+
+
+@pytest.fixture
+def broken_build(monkeypatch):
+    """A process in which the vector kernel cannot be compiled, on a processor where it pays."""
+    monkeypatch.setattr("kozel_sim.engine.lockstep.play.play_lockstep", cannot_be_compiled)
+    monkeypatch.setattr("kozel_sim.engine.play.lockstep_pays", lambda: True)
+    for remembered in (build_fault, lockstep_builds):
+        remembered.cache_clear()
+    yield
+    for remembered in (build_fault, lockstep_builds):
+        remembered.cache_clear()
+
+
+def test_default_is_the_scalar_engine_where_the_kernel_cannot_be_compiled(broken_build):
+    wanted = simulate("room-fish-all", TIPS[:4], 20, seed=1, engine="scalar").frame
+    with pytest.warns(RuntimeWarning) as told:
+        frames = [simulate("room-fish-all", TIPS[:4], 20, seed=1).frame for _ in range(2)]
+    assert all(frame.equals(wanted) for frame in frames)
+    (warning,) = told
+    text = str(warning.message)
+    assert "no such vectors on this processor" in text
+    assert "the scalar engine plays instead" in text
+    assert "\n" not in text
+
+
+def test_forced_vector_engine_says_that_it_cannot_be_compiled(broken_build):
+    with pytest.raises(NotImplementedError) as error:
+        simulate("room-fish-all", TIPS[:4], 20, seed=1, engine="vector")
+    text = str(error.value)
+    assert text.startswith("engine 'vector' cannot be compiled here: ")
+    assert "no such vectors on this processor" in text
+    assert "\n" not in text

@@ -12,7 +12,7 @@ from kozel_sim.reference import Round, play_match
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
 from kozel_sim.tiles import Hand, tile_id
-from kozel_sim.view import N_PARAMS, VIEW, View
+from kozel_sim.view import KEPT_BYTES, N_PARAMS, VIEW, View
 
 LIVE = RuleSet.preset("livegames-goat", 2)
 
@@ -46,12 +46,20 @@ def values(mask: int) -> set[int]:
 
 def test_compiled_view_has_the_fields_of_the_plain_one():
     fields = {f.name: f.metadata["dtype"] for f in dataclasses.fields(View)}
-    assert VIEW.names == tuple(fields)
+    assert sorted(VIEW.names) == sorted(fields)
     plain = View()
     for name in fields:
         shape = VIEW[name].shape
         assert np.shape(getattr(plain, name)) == shape
         assert shape in ((), (4,), (N_PARAMS,))
+
+
+def test_first_in_memory_is_what_is_not_written_anew_for_every_decision():
+    anew = {f.name for f in dataclasses.fields(View) if f.metadata["anew"]}
+    assert {name for name, (_, place) in VIEW.fields.items() if place >= KEPT_BYTES} == anew
+    # Numbers of a record are read out in this order.
+    places = [place for _, place in VIEW.fields.values()]
+    assert places == sorted(places)
 
 
 def test_view_tells_no_hand_but_the_seats_own():

@@ -19,4 +19,4 @@ def ask(rules, players, views, desks, repeats, moves):
                 n = list_all_moves(rules, view, desk.moves)
                 moves[i] = choose_listed(view, players[0], desk, n)
             else:
-                moves[i] = choose(view, players[0], desk)
+                moves[i] = choose(view, players[0], desk, False)

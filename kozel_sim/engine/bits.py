@@ -12,9 +12,10 @@ from numba.extending import intrinsic
 
 from kozel_sim._jit import inlined
 from kozel_sim.rng import PARITY, ROTATIONS, ROUNDS
-from kozel_sim.view import VIEW
+from kozel_sim.view import KEPT_BYTES, LINE, VIEW_BYTES
 
 I32 = ir.IntType(32)
+LINE_WORDS = ir.VectorType(I32, LINE // 4)
 
 
 @intrinsic
@@ -125,35 +126,54 @@ def poke(typingctx, address, index, value):
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-# What stands behind is written anew for every decision.
-_KEPT = dict(VIEW.fields or {})["word"][1] // 4
+def _caller(kept):
+    """Make an intrinsic that calls a function and undoes what it writes on its View's first bytes.
+
+    In wide words: a copy of bytes would be a slow string instruction.
+    """
+
+    @intrinsic
+    def call(typingctx, address, view):
+        """Call a policy's C function with a pointer to the View."""
+
+        def codegen(context, builder, signature, args):
+            address, view = args
+            lines = builder.bitcast(view, LINE_WORDS.as_pointer())
+            places = [builder.gep(lines, [I32(i)]) for i in range(kept // LINE)]
+            before = [builder.load(place, align=4) for place in places]
+            function = ir.FunctionType(I32, [view.type]).as_pointer()
+            move = builder.call(builder.inttoptr(address, function), [view])
+            for place, value in zip(places, before):
+                builder.store(value, place, align=4)
+            return move
+
+        return types.uint32(types.int64, view), codegen
+
+    return call
+
+
+call_on_line = _caller(KEPT_BYTES)
+"""For a round on two ends: what stands behind is written anew for every decision."""
+call_anywhere = _caller(VIEW_BYTES - LINE)
+"""Undoes all but the last line, the parameters."""
 
 
 @intrinsic
-def call_address(typingctx, address, view):
-    """Call a policy's C function with a pointer to the View; what it wrote there is undone."""
+def copy_line(typingctx, to, source, index):
+    """Copy row `index` of an array of rows as long as a line, to such a row."""
 
     def codegen(context, builder, signature, args):
-        address, view = args
-        # In wide words: a copy of bytes would be a slow string instruction.
-        words = builder.bitcast(view, I32.as_pointer())
-        kept = [
-            (builder.load(place, align=4), place)
-            for place in (
-                builder.bitcast(
-                    builder.gep(words, [I32(first)]),
-                    ir.VectorType(I32, min(16, _KEPT - first)).as_pointer(),
-                )
-                for first in range(0, _KEPT, 16)
+        to, source = (
+            builder.bitcast(
+                context.make_array(kind)(context, builder, array).data, LINE_WORDS.as_pointer()
             )
-        ]
-        function = ir.FunctionType(I32, [view.type]).as_pointer()
-        move = builder.call(builder.inttoptr(address, function), [view])
-        for value, place in kept:
-            builder.store(value, place, align=4)
-        return move
+            for kind, array in zip(signature.args[:2], args)
+        )
+        row = builder.load(builder.gep(source, [args[2]]), align=4)
+        builder.store(row, to, align=4)
+        return context.get_dummy_value()
 
-    return types.uint32(types.int64, view), codegen
+    return types.void(to, source, types.int64), codegen
 
 
 def _vector(values):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kozel_sim._jit import inlined, part
-from kozel_sim.engine.bits import call_address, lowest, trailing_zeros
+from kozel_sim.engine.bits import call_anywhere, call_on_line, copy_line, lowest, trailing_zeros
 from kozel_sim.engine.features import ALWAYS, after_move, after_tile, holds, score, survey
 from kozel_sim.engine.layout import TRIGGER
 from kozel_sim.engine.luck import below, run_word, write_own
-from kozel_sim.view import N_PARAMS
 
 WORST = np.int64(-(2**62))
 
@@ -111,16 +110,19 @@ def pick_component(view, player, desk):
 
 
 @inlined
-def ask_function(view, player, component, desk):
-    """Return the move of a user's function."""
-    for i in range(N_PARAMS):
-        view.params[i] = player.params[component, i]
+def ask_function(view, player, component, desk, on_line):
+    """Return the move of a user's function; undone is what it writes and nobody writes anew."""
+    copy_line(view.params, player.params, component)
     if player.asks_words[component]:
         if player.n_parts == 1:
             write_own(desk.own, desk.key, view.round, view.event)
         for i in range(4):
             view.words[i] = run_word(desk.own, 4 + i)
-    return np.int64(call_address(player.address[component], view))
+    else:
+        for i in range(4):
+            view.words[i] = 0
+    address = player.address[component]
+    return np.int64(call_on_line(address, view) if on_line else call_anywhere(address, view))
 
 
 @part
@@ -132,16 +134,19 @@ def complain(desk, move, n):
 
 
 @inlined
-def choose(view, player, desk):
+def choose(view, player, desk, on_line):
     """Return the move of a player who has several single tiles on two arms; -1 if illegal."""
     component = pick_component(view, player, desk)
     if player.address[component]:
-        move = ask_function(view, player, component, desk)
+        left, right = view.legal[0], view.legal[1]
+        move = ask_function(view, player, component, desk, on_line)
         arm = np.int64(move > 0xFF)
         byte = move >> 8 * arm
         # Seen in the mask: to list all moves first would take longer than most functions do.
-        if move == byte << 8 * arm and byte < 32 and view.legal[arm] << 1 >> byte & 1:
+        legal = np.int64(right if arm else left)
+        if move == byte << 8 * arm and byte < 32 and legal << 1 >> byte & 1:
             return move
+        view.legal[0], view.legal[1] = left, right
         return complain(desk, move, list_moves(view, 2, desk.moves))
     n = narrow(view, player, component, desk.moves)
     return desk.moves[np.uint64(below(view.word, n))]
@@ -152,7 +157,7 @@ def choose_listed(view, player, desk, n):
     """Return the move of a player whose n moves are on the desk; -1 if illegal."""
     component = pick_component(view, player, desk)
     if player.address[component]:
-        move = ask_function(view, player, component, desk)
+        move = ask_function(view, player, component, desk, False)
         for i in range(n):
             if desk.moves[i] == move:
                 return move

@@ -10,7 +10,7 @@ import numpy as np
 
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.tiles import N_TILES
-from kozel_sim.view import N_PARAMS
+from kozel_sim.view import LINE, N_PARAMS
 
 MATCH = np.dtype(
     [
@@ -97,3 +97,10 @@ OK, ILLEGAL = 0, 1
 
 LOG_ROUND, LOG_PLAY, LOG_DRAW, LOG_PASS, LOG_END = range(5)
 """Kinds of entries in the log."""
+
+
+def aligned(n: int, dtype: np.dtype | type) -> np.ndarray:
+    """Return n zeros of a type, the first one at the beginning of a line of the cache."""
+    space = np.zeros(n * np.dtype(dtype).itemsize + LINE, np.uint8)
+    start = -space.ctypes.data % LINE
+    return space[start : start + space.size - LINE].view(dtype)

@@ -40,9 +40,13 @@ def show(view, pairs, hands, left, right, left_end, right_end, table, seat, even
     view.hand = hands[np.uint64(seat)]
     view.legal[0] = np.uint32(left)
     view.legal[1] = np.uint32(right)
+    view.legal[2] = 0
+    view.legal[3] = 0
     view.table = np.uint32(table)
     view.arms[0] = left_end if table else -1
     view.arms[1] = right_end if table else -1
+    view.arms[2] = -1
+    view.arms[3] = -1
     view.seat = seat
     view.side = seat & 1 if pairs else seat
     view.partner = seat ^ 2 if pairs else -1
@@ -125,8 +129,9 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
         else:
             player = players[np.uint64(out.players[np.uint64(seat)])]
             show(view, pairs, hands, left, right, left_end, right_end, table, seat, event, word)
-            move = choose(view, player, desk)
+            move = choose(view, player, desk, True)
             if move < 0:
+                view.event = event
                 return FAULT, seat, False
             arm = np.int64(move > 0xFF)
             bit = np.int64(1) << (move >> 8 * arm) - 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,10 @@ from kozel_sim.engine.layout import (
     LOG_PASS,
     LOG_PLAY,
     MATCH,
+    aligned,
 )
 from kozel_sim.engine.line import OUT
-from kozel_sim.engine.lockstep.play import Lockstep, lockstep_pays, why_not
+from kozel_sim.engine.lockstep.play import Lockstep, build_fault, lockstep_pays, why_not
 from kozel_sim.engine.match import play_matches
 from kozel_sim.engine.players import encode_players, first_error, forget_errors, looks_at_history
 from kozel_sim.moves import decode_move
@@ -46,7 +49,7 @@ class Table:
     Raises
     ------
     NotImplementedError
-        If the engine does not play a knob of the rules.
+        If the engine does not play a knob of the rules, or cannot be compiled here.
     ValueError
         If a policy does not compile.
     """
@@ -65,8 +68,12 @@ class Table:
             if engine == "vector" and any(reasons):
                 reason = next(filter(None, reasons))
                 raise NotImplementedError(f"engine 'vector' cannot play this: {reason}")
+            if engine == "vector" and build_fault():
+                raise NotImplementedError(
+                    f"engine 'vector' cannot be compiled here: {build_fault()}"
+                )
             self._carried = np.array([reason is None for reason in reasons])
-        if self._carried.any():
+        if self._carried.any() and (engine == "vector" or lockstep_builds()):
             self._lockstep = Lockstep(self._rules, self._players, self._carried, self._watched)
 
     def play(self, matches: np.ndarray, seed: int, log: np.ndarray | None = None) -> int:
@@ -79,11 +86,11 @@ class Table:
         """
         if self._lockstep is None or log is not None:
             return self._play_scalar(matches, seed, log)
-        players: np.ndarray = matches["players"][:, : self._n_seats]
-        able = self._carried[players].all(axis=1)
-        if able.all():
+        if self._carried.all():
             self._lockstep.play(matches, seed)
             return 0
+        players: np.ndarray = matches["players"][:, : self._n_seats]
+        able = self._carried[players].all(axis=1)
         for which, play in ((able, self._lockstep.play), (~able, self._play_scalar)):
             if which.any():
                 part = matches[which]
@@ -98,7 +105,7 @@ class Table:
         if log is not None:
             desk["log"] = log.ctypes.data
             desk["log_size"] = log.size
-        views = np.zeros(1, VIEW)
+        views = aligned(1, VIEW)
         forget_errors()
         status = play_matches(self._rules, self._players, np.uint64(seed), matches, views, desks)
         if status == ILLEGAL:
@@ -122,6 +129,19 @@ class Table:
                 first_error(),
             )
         )
+
+
+@cache
+def lockstep_builds() -> bool:
+    """Tell whether the vector kernel can be compiled here; warn, once, if it cannot."""
+    if build_fault():
+        warnings.warn(
+            f"the vector engine cannot be compiled here ({build_fault()}); the scalar engine plays "
+            "instead: the results are the same, but it is slower",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return not build_fault()
 
 
 def new_matches(deals: np.ndarray, players: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from kozel_sim import _jit
 from kozel_sim.decision import Function, Ladder, Policy, Stage
 from kozel_sim.engine.features import NEEDS_OF_TRIGGER, weigh
+from kozel_sim.engine.history import HISTORY
 from kozel_sim.engine.layout import (
     MAX_PARTS,
     MAX_STAGES,
@@ -23,6 +24,7 @@ from kozel_sim.engine.layout import (
     USED,
 )
 from kozel_sim.features import FEATURES
+from kozel_sim.fingerprint import may_read
 from kozel_sim.view import VIEW
 
 CHOOSE = numba.uint32(numba.from_dtype(VIEW))
@@ -76,7 +78,7 @@ def _encode_stage(stage: Stage, row: np.ndarray) -> int:
 def looks_at_history(policies: Sequence[Policy]) -> bool:
     """Tell whether a policy may look at what happened earlier in the round."""
     return any(
-        isinstance(part, Function) or part.history
+        may_read(part.choose_code, HISTORY) if isinstance(part, Function) else part.history
         for policy in policies
         for _, part in policy.parts
     )

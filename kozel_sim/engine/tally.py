@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import kernel
+from kozel_sim._jit import inlined, kernel, part
+from kozel_sim.engine.bits import popcount
 
 GAME = (
     "deals",
@@ -25,16 +26,67 @@ OF_A_POLICY = ("goat", "points", "rating", "rated")
 counts the seats with a rating; the last two are there only where the rules rate."""
 
 
-@kernel
-def tally_matches(rules, matches, per_deal, kinds, ratings, sums, rated_deals, points, rounds):
-    """Add to sums ``[deal, column]``; count points ``[kind, bin]`` and rounds ``[bin]``, ends open.
+BLOCK = 272
+"""Deals whose sums stay in the nearest cache until they are multiplied; a power of two would put
+all columns of a deal into the same corner of it."""
 
-    Kinds numbers the policies by name; ratings is by points, and empty where rules do not rate.
-    Rated_deals ``[kind]`` counts the deals with a rating.
+
+@kernel
+def tally_matches(
+    rules,
+    matches,
+    per_deal,
+    kinds,
+    ratings,
+    sums,
+    products,
+    of_first,
+    with_first,
+    rated_deals,
+    points,
+    rounds,
+):
+    """Add up played matches: products of each two of a deal's sums, ``[column, column]``.
+
+    Sums ``[block, column, deal]`` are left behind if there is room for all blocks. Of_first has
+    those of another rule set for the same deals, and with_first the products with them. Counted
+    are points ``[kind, bin]`` and rounds ``[bin]``, ends open, and rated_deals ``[kind]``, the
+    deals with a rating. Kinds numbers the policies by name; ratings is by points, and empty where
+    rules do not rate.
     """
+    deals = matches.size // per_deal
+    width = (4 if ratings.size else 2) * BLOCK
+    columns, others = sums.shape[1], with_first.shape[1]
+    for block in range(-(-deals // BLOCK)):
+        here = sums[min(block, sums.shape[0] - 1)].reshape(columns * BLOCK)
+        first = block * BLOCK
+        n = min(BLOCK, deals - first)
+        here[:] = 0
+        part = matches[first * per_deal : (first + n) * per_deal]
+        tally_block(rules, part, per_deal, kinds, ratings, here, points, rounds)
+        if ratings.size:
+            for kind in range(rated_deals.size):
+                rated = len(GAME) * BLOCK + kind * width + 3 * BLOCK
+                for d in range(rated, rated + n):
+                    rated_deals[kind] += here[np.uint64(d)] > 0
+        multiply_block(here, here, columns, columns, products, True)
+        if others:
+            there = of_first[block].reshape(others * BLOCK)
+            multiply_block(here, there, columns, others, with_first, False)
+    for j in range(columns):
+        for k in range(j):
+            products[k, j] = products[j, k]
+
+
+@part
+def tally_block(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
+    """Add the matches of some deals to their sums, flat ``[column * deal]``."""
     n = np.int64(rules.players)
+    seats_of_a_side = n // rules.sides
+    # A seat's side, without dividing: in pairs every other seat's.
+    ones = np.int64(1 if rules.sides < n else 3)
     rates = ratings.size > 0
-    width = 4 if rates else 2
+    width = np.int64((4 if rates else 2) * BLOCK)
     last_rating = np.int64(ratings.size - 1)
     last_points = np.int64(points.shape[1] - 1)
     last_rounds = np.int64(rounds.size - 1)
@@ -42,63 +94,114 @@ def tally_matches(rules, matches, per_deal, kinds, ratings, sums, rated_deals, p
         all_rounds = fish = capped = goats = several = 0
         goat_points = passes = draws = led_goats = 0
         for i in range(d * per_deal, (d + 1) * per_deal):
-            match = matches[i]
-            goats_here = 0
-            for s in range(n):
-                seat = np.uint64(s)
-                side = np.uint64(s % rules.sides)
-                kind = kinds[np.uint64(match.players[seat])]
-                score = np.int64(match.points[side])
-                goat = np.int64(match.goats) >> np.int64(side) & 1
-                goats_here += goat
+            match = matches[np.uint64(i)]
+            goat_sides = np.int64(match.goats)
+            rated = np.int64(match.capped == 0)
+            for s in range(4):
+                if s >= n:
+                    break
+                side = s & ones
+                kind = np.int64(kinds[np.uint64(match.players[np.uint64(s)])])
+                score = np.int64(match.points[np.uint64(side)])
+                goat = goat_sides >> side & 1
                 goat_points += goat * score
-                passes += match.passes[seat]
-                draws += match.draws[seat]
-                led_goats += goat * (match.first_leader == s)
-                at = np.uint64(len(GAME) + kind * width)
-                sums[d, at] += goat
-                sums[d, at + np.uint64(1)] += score
-                if rates and not match.capped:
-                    rating = 0 if goat else ratings[min(score, last_rating)]
-                    sums[d, at + np.uint64(2)] += rating
-                    sums[d, at + np.uint64(3)] += 1
-                points[kind, np.uint64(max(0, min(score, last_points)))] += 1
-            goats += goats_here
-            several += goats_here * rules.sides > n
+                at = len(GAME) * BLOCK + kind * width + d
+                sums[np.uint64(at)] += goat
+                sums[np.uint64(at + BLOCK)] += score
+                if rates:
+                    rating = ratings[min(score, last_rating)] * (1 - goat) * rated
+                    sums[np.uint64(at + 2 * BLOCK)] += rating
+                    sums[np.uint64(at + 3 * BLOCK)] += rated
+                points[np.uint64(kind), np.uint64(max(0, min(score, last_points)))] += 1
+            # Of absent seats they are 0.
+            for s in range(4):
+                passes += match.passes[s]
+                draws += match.draws[s]
+            goats += popcount(goat_sides)
+            several += popcount(goat_sides) > 1
+            led_goats += goat_sides >> (np.int64(match.first_leader) & ones) & 1
             all_rounds += match.rounds
             fish += match.fish_rounds
-            capped += match.capped
+            capped += 1 - rated
             rounds[np.uint64(min(np.int64(match.rounds), last_rounds))] += 1
-        if rates:
-            for kind in range(rated_deals.size):
-                rated_deals[kind] += sums[d, np.uint64(len(GAME) + kind * width + 3)] > 0
-        sums[d, 0] = 1
-        sums[d, ROUNDS] += all_rounds
-        sums[d, FISH] += fish
-        sums[d, CAPPED] += capped
-        sums[d, GOATS] += goats
-        sums[d, SEVERAL] += several
-        sums[d, GOAT_POINTS] += goat_points
-        sums[d, PASSES] += passes
-        sums[d, DRAWS] += draws
-        sums[d, LED_GOATS] += led_goats
+        at = np.uint64(d)
+        sums[at] = 1
+        sums[at + np.uint64(ROUNDS * BLOCK)] = all_rounds
+        sums[at + np.uint64(FISH * BLOCK)] = fish
+        sums[at + np.uint64(CAPPED * BLOCK)] = capped
+        sums[at + np.uint64(GOATS * BLOCK)] = goats * seats_of_a_side
+        sums[at + np.uint64(SEVERAL * BLOCK)] = several
+        sums[at + np.uint64(GOAT_POINTS * BLOCK)] = goat_points
+        sums[at + np.uint64(PASSES * BLOCK)] = passes
+        sums[at + np.uint64(DRAWS * BLOCK)] = draws
+        sums[at + np.uint64(LED_GOATS * BLOCK)] = led_goats
 
 
-@kernel
-def add_products(left, right, products, lower):
-    """Add products of the sums of each deal, ``[deal, column]``, to products ``[left, right]``.
+@inlined
+def list_used(sums, columns, used):
+    """List the columns of a block that are not all 0; return how many, and the bits in use."""
+    n = 0
+    whole = np.int64(0)
+    for column in range(columns):
+        bits = np.int64(0)
+        for d in range(column * BLOCK, (column + 1) * BLOCK):
+            x = sums[np.uint64(d)]
+            bits |= x | (x ^ x >> 63) << 1
+        used[n] = column * BLOCK
+        n += bits != 0
+        whole |= bits
+    return n, whole
 
-    Lower fills the lower triangle alone. The number of deals is a multiple of 4: four at a time
-    spare three of four additions in memory.
+
+@inlined
+def low(number):
+    """Return a number of 32 bits as what vectors of such are multiplied by in one instruction."""
+    return np.int64(np.int32(number))
+
+
+@part
+def multiply_block(left, right, lefts, rights, products, lower):
+    """Add products of a block's sums, flat ``[column * deal]``; lower: the lower half of a square.
+
+    Two columns and two at a time: fewer loads than one by one. It is all in one piece, because
+    counting references to parts of arrays would take longer than multiplying them.
     """
-    for d in range(0, left.shape[0], 4):
-        for j in range(left.shape[1]):
-            a, b, c, e = left[d, j], left[d + 1, j], left[d + 2, j], left[d + 3, j]
-            if a | b | c | e:
-                for k in range(j + 1 if lower else right.shape[1]):
-                    products[j, k] += (
-                        a * right[d, k]
-                        + b * right[d + 1, k]
-                        + c * right[d + 2, k]
-                        + e * right[d + 3, k]
-                    )
+    mine, others = np.empty(lefts + 1, np.int64), np.empty(rights + 1, np.int64)
+    n, used = list_used(left, lefts, mine)
+    if lower:
+        n_others = n
+        others[:] = mine
+    else:
+        n_others, more = list_used(right, rights, others)
+        used |= more
+    # The last one of an odd number goes twice, and counts once.
+    mine[n], others[n_others] = mine[n - 1], others[n_others - 1]
+    for i in range(0, n, 2):
+        a, b = mine[i], mine[i + 1]
+        for h in range(0, i + 1 if lower else n_others, 2):
+            c, e = others[h], others[h + 1]
+            ac = ae = bc = be = np.int64(0)
+            if used >> 32 == 0:
+                for d in range(BLOCK):
+                    x, y = low(left[np.uint64(a + d)]), low(left[np.uint64(b + d)])
+                    v, w = low(right[np.uint64(c + d)]), low(right[np.uint64(e + d)])
+                    ac += x * v
+                    ae += x * w
+                    bc += y * v
+                    be += y * w
+            else:
+                for d in range(BLOCK):
+                    x, y = left[np.uint64(a + d)], left[np.uint64(b + d)]
+                    v, w = right[np.uint64(c + d)], right[np.uint64(e + d)]
+                    ac += x * v
+                    ae += x * w
+                    bc += y * v
+                    be += y * w
+            j, k, m, o = a // BLOCK, b // BLOCK, c // BLOCK, e // BLOCK
+            products[j, m] += ac
+            if o > m and (o <= j or not lower):
+                products[j, o] += ae
+            if k > j:
+                products[k, m] += bc
+                if o > m:
+                    products[k, o] += be

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kozel_sim.decision import Function, Policy
 from kozel_sim.engine.bits import has_feature
+from kozel_sim.engine.layout import MATCH, PLAYER, aligned
 from kozel_sim.engine.lockstep.layout import (
     BLOCK_BYTES,
     MOST_BLOCKS,
@@ -18,7 +20,7 @@ from kozel_sim.engine.lockstep.layout import (
     make_plan,
 )
 from kozel_sim.engine.lockstep.match import play_lockstep
-from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES
+from kozel_sim.engine.lockstep.vector import LANES
 from kozel_sim.rules import RuleSet
 
 
@@ -62,7 +64,22 @@ class Lockstep:
         """Play MATCH records where they stand."""
         blocks = min(MOST_BLOCKS, -(-len(matches) // LANES))
         room = (blocks + 1) * BLOCK_BYTES + 4 * LANES * (blocks + 4)
-        space = np.zeros(room + VECTOR_BYTES, np.uint8)
-        lanes = space.ctypes.data + -space.ctypes.data % VECTOR_BYTES
+        space = aligned(room, np.uint8)
+        lanes = space.ctypes.data
         todo = lanes + (blocks + 1) * BLOCK_BYTES
         play_lockstep(self._rules, self._plan, np.uint64(seed), matches, lanes, blocks, todo)
+
+
+@cache
+def build_fault() -> str:
+    """Return why the vector kernel cannot be compiled here, or nothing if it can; and compile it.
+
+    Tried once in a process.
+    """
+    rules, nobody = RuleSet.preset("room-fish-all", 2).encode(), np.zeros(1, PLAYER)
+    try:
+        Lockstep(rules, nobody, np.ones(1, bool), False).play(np.zeros(0, MATCH), 0)
+    except Exception as error:  # numba's and LLVM's are of many kinds
+        lines = str(error).strip().splitlines() or [""]
+        return f"{type(error).__name__}: {lines[0]}"
+    return ""
