@@ -37,11 +37,14 @@ help: ## list the targets
 run: $(READY) ## run the benchmark experiment; more options in ARGS
 	$(BIN)/kozel run experiments/benchmark.toml $(ARGS)
 
+# A process for each core; a file's tests stay together, since they share what they have played.
+PARALLEL := -n auto --dist loadfile
+
 test: $(READY) ## run the tests but the slow ones
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 test-all: $(READY) ## run all tests
-	$(BIN)/python -m pytest -m "" $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "" $(ARGS)
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check
