@@ -183,11 +183,14 @@ def test_tournament_out_holds_run_summary_and_plot(kozel):
     assert "written to mine" in out
     assert sorted(picture()) == [
         "mine",
+        "mine/balance.csv",
         "mine/leaderboard.png",
         "mine/manifest.json",
         "mine/matches",
         "mine/matches/00-room-fish-all-2",
         "mine/matches/00-room-fish-all-2/deal-000000000000.parquet",
+        "mine/ranking.csv",
+        "mine/seats.csv",
         "mine/summary.csv",
     ]
     assert load_run("mine").matches == 24
@@ -236,7 +239,7 @@ def test_run_plays_an_experiment_into_results(kozel, file):
     assert played.manifest["deals"] == 3
     assert played.manifest["seed"] == tomllib.loads(EXPERIMENT)["seed"]
     assert played.matches == 2 * 3 * 2 * 3
-    assert out.count("clustered by deal") == 2
+    assert out.count("intervals, clustered by deal") == 2
 
 
 def test_run_takes_seed_and_folder(kozel, file):

@@ -196,7 +196,8 @@ def test_level_is_not_rounded(ax, capsys, level, text):
     leaderboard(summary, ax, preset=rules[0].name)
     assert ax.get_xlabel().endswith(f" ({text} interval)")
     assert forest(found).get_xlabel().endswith(f" ({text} interval)")
-    print_board(rules[0], summary[summary["preset"] == rules[0].name], run.presets(level=level))
+    of_preset = run.presets(level=level)
+    print_board(summary[summary["preset"] == rules[0].name], of_preset)
     print_effects("a sweep", found, "metric")
     assert capsys.readouterr().out.count(f"({text} intervals, clustered by deal)") == 2
 
