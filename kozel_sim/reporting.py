@@ -68,12 +68,12 @@ def report(
                 workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
             )
     except KeyboardInterrupt:
-        if folder is not None and holds_run(folder, manifest):
-            n = len(read_manifest(folder)["files"])
-            print(
-                f"kozel: interrupted: {n} parts are in {folder}; the same command goes on",
-                file=sys.stderr,
-            )
+        if kept := _kept(folder, manifest):
+            print(f"kozel: interrupted{kept}", file=sys.stderr)
+        raise
+    except OSError as error:
+        if kept := _kept(folder, manifest):
+            raise OSError(f"{error.filename}: {error.strerror}{kept}") from None
         raise
     note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
     if known:
@@ -86,6 +86,16 @@ def report(
         show_run(played, face, json_)
     if not (quiet or json_):
         print(note)
+
+
+def _kept(folder: Path | None, manifest: dict[str, Any]) -> str:
+    """Say what is there of a run that was cut off; nothing where nothing is."""
+    from kozel_sim.store import holds_run, read_manifest
+
+    if folder is None or not holds_run(folder, manifest):
+        return ""
+    n = len(read_manifest(folder)["files"])
+    return f"; {n} parts are in {folder}, and the same command goes on"
 
 
 def warm_up(aggregate: bool = False) -> None:

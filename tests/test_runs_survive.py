@@ -143,6 +143,15 @@ def test_full_disk_is_one_line(kozel, monkeypatch):
     assert picture() == {}
 
 
+def test_full_disk_says_what_is_kept(kozel, monkeypatch):
+    fail_after(monkeypatch, 3)
+    words = ["tournament", "-n", 20_000, "--players", 2, "--policies", "random,dump_heavy"]
+    code, out, err = kozel(*words, "--seed", 1, "--out", "mine")
+    assert (code, out) == (2, "")
+    assert "No space left on device; 1 parts are in mine, and the same command goes on\n" in err
+    assert err.count("\n") == 1
+
+
 def test_fault_in_the_middle_keeps_the_parts_before(tmp_path, whole, monkeypatch):
     folder = tmp_path / "run"
     real = PartPlayer.play
