@@ -144,7 +144,7 @@ def test_full_disk_is_one_line(kozel, monkeypatch):
 
 
 def test_full_disk_says_what_is_kept(kozel, monkeypatch):
-    fail_after(monkeypatch, 3)
+    fail_after(monkeypatch, 5)
     words = ["tournament", "-n", 20_000, "--players", 2, "--policies", "random,dump_heavy"]
     code, out, err = kozel(*words, "--seed", 1, "--out", "mine")
     assert (code, out) == (2, "")
