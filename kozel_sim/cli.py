@@ -158,7 +158,7 @@ def tournament(
     quiet: Quiet = False,
 ) -> None:
     """Let policies play each other, every deal from every seat, and print the leaderboard."""
-    from kozel_sim.checks import read_seed
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     field = read_field(policies, read_code(code))
@@ -169,7 +169,7 @@ def tournament(
         rule_sets,
         field,
         deals,
-        read_seed(seed),
+        read_seed_of(out, seed),
         design,
         aggregate=aggregate,
         rounds=rounds,
@@ -208,9 +208,9 @@ def sweep(
 
     Differences are paired by deal, against the first rule set.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.experiment import Experiment, load_experiment
     from kozel_sim.policies import FIELD, split_specs
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     own = read_code(code)
@@ -231,7 +231,7 @@ def sweep(
             raise ValueError(f"{experiment} is no tournament of tables; play it with kozel run")
         plan = plan.change(**given)
     else:
-        start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
+        start = {"name": "sweep", "seed": read_seed_of(out, seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
     planned = Tournament.of(plan, aggregate=aggregate)
@@ -265,8 +265,8 @@ def compare(
     Of more than two singles one plays the first policy and the others the second, from every seat;
     pairs play it on either side.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.duels import two_policies
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
@@ -274,7 +274,7 @@ def compare(
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
     planned = Tournament(
-        "compare", rule_sets, pair, deals, read_seed(seed), "duels", ((0, 1),), stop=rule
+        "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     report(planned, COMPARISON, out, workers or cores(), json_, quiet)
 
@@ -301,15 +301,17 @@ def plan(
     json_: Json = False,
 ) -> None:
     """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
-    from kozel_sim.checks import read_seed
     from kozel_sim.duels import two_policies
     from kozel_sim.planning import plan as plan_deals
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_, one=True)
-    planned = Tournament("plan", rule_sets, pair, pilot, read_seed(seed), "duels", ((0, 1),))
+    planned = Tournament(
+        "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
+    )
     # What is compiled first is not part of the speed.
     replace(planned, deals=1, blocks=[]).play()
     played = planned.play(workers=cores())
@@ -339,8 +341,8 @@ def tell(
 
     Beside it stands the chance that he lacks it anyway, to an observer at the table.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.policies import read_policies
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tell import POLICIES
     from kozel_sim.tell_report import report_tell
     from kozel_sim.tournaments import Tournament
@@ -348,7 +350,7 @@ def tell(
     read_code(code)
     field = read_policies(policies if policies is not None else list(POLICIES))
     rule_sets = read_rules(rules, players, set_)
-    planned = Tournament("tell", rule_sets, field, matches or 0, read_seed(seed))
+    planned = Tournament("tell", rule_sets, field, matches or 0, read_seed_of(out, seed))
     report_tell(planned, out, workers or cores(), json_, quiet)
 
 
