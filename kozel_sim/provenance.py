@@ -15,7 +15,7 @@ PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
     __init__ apart balance bench checking checks cli cli_runs cluster duels experiment export
     frames keeping merging metagame metrics options parts planning playing plots positions
-    printing rankings ratings rounds runs schedule sequential simulation stats stopping store
+    printing rankings ratings rounds rows runs schedule sequential simulation stats stopping store
     sweep tell tell_report timing totals tournaments verifying warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
