@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -26,6 +28,7 @@ from kozel_sim.options import (
     Seed,
     Set,
     Shard,
+    Stop,
     Workers,
     cores,
     mapper_of,
@@ -33,23 +36,22 @@ from kozel_sim.options import (
     read_code,
     read_field,
     read_knob,
+    read_rule,
     read_rules,
     read_variants,
 )
+from kozel_sim.plain import records
 from kozel_sim.printing import (
-    COMPARISON,
-    DUELS,
-    LEADERBOARD,
-    SWEEP,
     hush,
     need_new_file,
     print_check,
     print_json,
-    report,
     show,
     status,
     write_text,
 )
+from kozel_sim.rating_report import print_plan
+from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
 
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
@@ -62,12 +64,14 @@ app = typer.Typer(
 TEXT_BYTES = 1 << 15
 """Memory that replay takes for a match (a long one, with four players, and room for joining)."""
 
-for command in (cli_runs.show, cli_runs.verify, cli_runs.merge, cli_runs.export):
+for command in (cli_runs.show, cli_runs.ratings, cli_runs.verify, cli_runs.merge, cli_runs.export):
     app.command()(command)
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on stderr and exit code 2."""
+    # What is loaded stays; looking for garbage in it again and again takes a tenth of the start.
+    gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
     warnings.showwarning = warn  # type: ignore[assignment]
     try:
@@ -110,6 +114,7 @@ def run(
     out: Out = None,
     aggregate: Aggregate = False,
     rounds: Rounds = False,
+    stop: Stop = None,
     shard: Shard = None,
     dask: Dask = None,
     json_: Json = False,
@@ -124,9 +129,10 @@ def run(
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
     folder = out or Path("results") / loaded.name
     cut = None if shard is None else read_shard(shard)
+    rule, _ = read_rule(stop, None, 0)
     if cut is not None and out is None:
         folder = folder.with_name(f"{folder.name}-{cut[0]}-of-{cut[1]}")
-    planned = Tournament.of(loaded, aggregate=aggregate, rounds=rounds, shard=cut)
+    planned = Tournament.of(loaded, aggregate=aggregate, rounds=rounds, stop=rule, shard=cut)
     face = DUELS if planned.has_duels else LEADERBOARD
     with mapper_of(dask) as mapper:
         report(planned, face, folder, workers or cores(), json_, quiet, mapper)
@@ -134,7 +140,7 @@ def run(
 
 @app.command()
 def tournament(
-    matches: Matches = 1000,
+    matches: Matches = None,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
     policies: Policies = None,
@@ -146,6 +152,7 @@ def tournament(
     out: Out = None,
     aggregate: Aggregate = False,
     rounds: Rounds = False,
+    stop: Stop = None,
     dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -156,9 +163,17 @@ def tournament(
 
     field = read_field(policies, read_code(code))
     rule_sets = read_rules(rules, players, set_)
-    deals = matches or 0
+    rule, deals = read_rule(stop, matches, 1000)
     planned = Tournament(
-        "tournament", rule_sets, field, deals, read_seed(seed), design, (), aggregate, rounds
+        "tournament",
+        rule_sets,
+        field,
+        deals,
+        read_seed(seed),
+        design,
+        aggregate=aggregate,
+        rounds=rounds,
+        stop=rule,
     )
     face = DUELS if planned.has_duels else LEADERBOARD
     with mapper_of(dask) as mapper:
@@ -231,8 +246,9 @@ def compare(
     first: Annotated[str, typer.Argument(help="A policy.")],
     second: Annotated[str, typer.Argument(help="The policy that it is compared with.")],
     matches: Annotated[
-        int, number("-n", "--matches", help="Deals (each is played from every seat).")
-    ] = 2000,
+        int | None,
+        number("-n", "--matches", help="Deals (each is played from every seat); 2000 if not said."),
+    ] = None,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
     set_: Set = None,
@@ -240,6 +256,7 @@ def compare(
     seed: Seed = None,
     workers: Workers = 0,
     out: Out = None,
+    stop: Stop = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -255,8 +272,53 @@ def compare(
     read_code(code)
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
-    planned = Tournament("compare", rule_sets, pair, matches, read_seed(seed), "duels", ((0, 1),))
+    rule, deals = read_rule(stop, matches, 2000)
+    planned = Tournament(
+        "compare", rule_sets, pair, deals, read_seed(seed), "duels", ((0, 1),), stop=rule
+    )
     report(planned, COMPARISON, out, workers or cores(), json_, quiet)
+
+
+@app.command()
+def plan(
+    first: Annotated[str, typer.Argument(help="A policy.")],
+    second: Annotated[str, typer.Argument(help="The policy that it will be compared with.")],
+    detect: Annotated[
+        float, typer.Option("--detect", help="The least difference worth finding, in the metric.")
+    ],
+    power: Annotated[float, typer.Option("--power", help="The chance to find it.")] = 0.9,
+    metric: Annotated[
+        str,
+        typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
+    ] = "points_per_match",
+    level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
+    rules: RulesOption = "room-fish-all",
+    players: Players = None,
+    set_: Set = None,
+    code: Code = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
+    from kozel_sim.checks import read_seed
+    from kozel_sim.duels import two_policies
+    from kozel_sim.planning import plan as plan_deals
+    from kozel_sim.tournaments import Tournament
+
+    read_code(code)
+    pair = two_policies(first, second)
+    rule_sets = read_rules(rules, players, set_, one=True)
+    planned = Tournament("plan", rule_sets, pair, pilot, read_seed(seed), "duels", ((0, 1),))
+    # What is compiled first is not part of the speed.
+    replace(planned, deals=1, blocks=[]).play()
+    played = planned.play(workers=cores())
+    per_deal = float(played.manifest["seconds"]) / planned.deals
+    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
+    if json_:
+        print_json(found)
+    else:
+        print_plan(found)
 
 
 @app.command()

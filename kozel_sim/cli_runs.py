@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kozel_sim.options import Code, Json, Quiet, number, read_code
-from kozel_sim.printing import (
-    COMPARISON,
-    DUELS,
-    LEADERBOARD,
-    SWEEP,
-    Face,
-    need_new_file,
-    print_json,
-    show_run,
-)
+from kozel_sim.plain import records
+from kozel_sim.printing import need_new_file, print_json
+from kozel_sim.rating_report import print_ratings, ratings_of
+from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
@@ -46,6 +40,17 @@ def show(
 
     played = load(folder)
     show_run(played, face_of(played, sweep), json_)
+
+
+def ratings(folder: Folder, json_: Json = False) -> None:
+    """Print ratings of a run's policies; of duels also payoffs and the mixture to enter."""
+    from kozel_sim.runs import load_run
+
+    found = ratings_of(load_run(folder).frame)
+    if json_:
+        print_json({name: records(frame) for name, frame in found.items()})
+    else:
+        print_ratings(found)
 
 
 def verify(

@@ -6,8 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from kozel_sim.balance import seat_balance, shard_balance
 from kozel_sim.keeping import counts, made
-from kozel_sim.runs import Run, Totals, load
+from kozel_sim.plain import records
+from kozel_sim.runs import Run, Totals, load, number_of_block
 from kozel_sim.store import differences, open_folder, read_content, read_finished
 from kozel_sim.tournaments import read_shard
 
@@ -60,6 +65,8 @@ def merge(
                     facts["shard"] = read_shard(each["shard"])[0]
                     kept.keep({name: read_content(folder, entry)}, {name: facts})
             found = load(out, unfinished=True)
+            if isinstance(found, Run):
+                kept.note(checks=_checks(found))
             seconds = sum(each["seconds"] for each in manifests.values())
             found.manifest.update(made(seconds) | {"counts": counts(found)})
             more = {key: found.manifest[key] for key in ("counts", *made(0))}
@@ -68,6 +75,25 @@ def merge(
                 None if extra is None else lambda scratch: extra(found, scratch),
             )
     return load(out)
+
+
+def _checks(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """Return chi-squares of the whole run: whether shards are alike, and seats."""
+    keys = [key for key in ("preset", "players", "duel") if key in run.frame]
+    blocks = run.frame.groupby(keys, observed=True, sort=False)
+    shards: list[dict[str, Any]] = []
+    for number, (_, rows) in enumerate(blocks):
+        parts = [e for e in run.manifest["files"] if number_of_block(e["file"]) == number]
+        parts = sorted((e["deals"][0], e["shard"]) for e in parts if e["file"][:4] == "matc")
+        starts, of_part = np.array(parts).T
+
+        def shard_of(
+            deals: npt.NDArray[np.int64], starts: Any = starts, of_part: Any = of_part
+        ) -> npt.NDArray[np.int64]:
+            return np.asarray(of_part[np.searchsorted(starts, deals, "right") - 1], np.int64)
+
+        shards += records(shard_balance(rows, shard_of))
+    return {"shards": shards, "seats": records(seat_balance(run.frame))}
 
 
 def _check(manifests: dict[Path, dict[str, Any]], first: Path) -> None:

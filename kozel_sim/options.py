@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from kozel_sim.decision import Policy
     from kozel_sim.rules import RuleSet
+    from kozel_sim.stopping import Stop as StopRule
     from kozel_sim.tournaments import Mapper
 
 
@@ -58,6 +59,13 @@ Aggregate = Annotated[
 ]
 Rounds = Annotated[
     bool, typer.Option("--rounds", help="Keep a frame of rounds, too: one row per round and seat.")
+]
+Stop = Annotated[
+    str | None,
+    typer.Option(
+        "--stop",
+        help="Stop when sure: width=0.002 (of intervals), or sprt (who is better); -n is the most.",
+    ),
 ]
 Shard = Annotated[
     str | None,
@@ -127,6 +135,19 @@ def cores() -> int:
 
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+MOST_DEALS = 100_000
+"""Deals of a run that may stop, where -n says no other number."""
+
+
+def read_rule(stop: str | None, deals: int | None, usual: int) -> tuple[StopRule | None, int]:
+    """Return the stopping rule that an option names, and how many deals there are at the most."""
+    if stop is None:
+        return None, usual if deals is None else deals
+    from kozel_sim.stopping import read_stop
+
+    return read_stop(stop), MOST_DEALS if deals is None else deals
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from kozel_sim import plots
 from kozel_sim.keeping import made
+from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
     hush,
     print_json,
     progress_bar,
-    records,
     spread,
 )
 from kozel_sim.runs import closing

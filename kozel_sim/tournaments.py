@@ -38,6 +38,7 @@ from kozel_sim.parts import (
     part_size,
     work_through,
 )
+from kozel_sim.plain import records
 from kozel_sim.policies import (
     describe_policy,
     find_policy,
@@ -389,7 +390,7 @@ class Tournament:
             left = watch.look(left)
             if not left:
                 break
-        desk.note(stopping=watch.table().to_dict("records"))
+        desk.note(stopping=records(watch.table()))
 
     def _play_parts(
         self,

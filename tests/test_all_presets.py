@@ -34,8 +34,8 @@ def with_ends_in_reach(name: str, players: int) -> RuleSet:
 
 @pytest.mark.parametrize(("name", "players"), TABLES)
 def test_preset_plays_alike_in_both_engines(name, players):
-    compare(with_ends_in_reach(name, players), budget=150)
-    compare(RuleSet.preset(name, players).replace(max_rounds=25), budget=150)
+    compare(with_ends_in_reach(name, players), budget=60)
+    compare(RuleSet.preset(name, players).replace(max_rounds=25), budget=60)
 
 
 @pytest.mark.slow

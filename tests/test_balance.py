@@ -126,3 +126,12 @@ def test_no_frame_breaks_the_tables(case):
 def test_shards_are_named_for_every_deal():
     with pytest.raises(ValueError, match="1 shards were named for 4 deals"):
         shard_balance(field_frame(EQUALS, 4), lambda deal: [0])
+
+
+def test_plain_chi_square_of_goats_is_scipys():
+    run = tournament("room-fish-all", ["random", "dump_heavy", "allround"], 20, seed=2, players=3)
+    table = seat_balance(run.frame).query("by == 'seat' and metric == 'goat_rate'").iloc[0]
+    goats = run.frame.groupby("seat")["goat"].sum()
+    found = scipy_stats.chisquare(goats)
+    assert table["plain_chi_square"] == pytest.approx(found.statistic)
+    assert table["plain_p_value"] == pytest.approx(found.pvalue)

@@ -144,3 +144,21 @@ def test_report_writes_what_the_scripts_print(monkeypatch, capsys, tmp_path):
     assert "## Packages of PyPI" in text
     assert "usage: peers.py" in text
     assert "## Start-up" not in text
+
+
+@pytest.mark.parametrize(
+    ("page", "headings"),
+    [
+        ("README.md", ["The engine and C", "What features cost"]),
+        ("docs/performance.md", ["Aggregate mode", "Start-up"]),
+    ],
+)
+def test_pages_quote_the_results(page, headings):
+    """The same figures everywhere: run the report again, and quote it."""
+    root = report.HERE.parent
+    results = (root / "benchmarks" / "results.md").read_text(encoding="utf-8")
+    text = (root / page).read_text(encoding="utf-8")
+    for heading in headings:
+        section = results.partition(f"## {heading}\n")[2].partition("\n## ")[0].strip()
+        assert section.startswith("|")
+        assert section in text

@@ -8,7 +8,7 @@ from user_policies import own_registry, scatter
 
 from kozel_sim import RuleSet, compare, duel, get_policy, play, policy
 from kozel_sim.experiment import Experiment, load_experiment
-from kozel_sim.printing import verdict
+from kozel_sim.reporting import verdict
 from kozel_sim.schedule import duel_lineups
 from kozel_sim.tournaments import Tournament
 

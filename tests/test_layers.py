@@ -14,14 +14,21 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
-    "frames parts rows runs keeping verifying merging rounds export "
+    "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "tournaments duels bench tell apart positions timing checking warming",
-    "faces": "plots printing tell_report cluster options cli cli_runs",
+    "faces": "plots printing reporting rating_report tell_report cluster options cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
-LOADS_LATE = ("cli.py", "cli_runs.py", "options.py", "printing.py")
+LOADS_LATE = (
+    "cli.py",
+    "cli_runs.py",
+    "options.py",
+    "printing.py",
+    "rating_report.py",
+    "reporting.py",
+)
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
 COMPILERS = {"njit", "jit", "cfunc", "vectorize", "guvectorize", "generated_jit", "stencil"}
 

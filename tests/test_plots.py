@@ -12,7 +12,7 @@ from PIL import Image
 
 from kozel_sim import RuleSet, simulate, tournament
 from kozel_sim.plots import forest, forests, leaderboard, leaderboards
-from kozel_sim.printing import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.reporting import print_board, print_effects, write_leaderboard, write_sweep
 from kozel_sim.sweep import effects
 
 BASELINE = Path(__file__).parent / "baseline" / "leaderboard.png"

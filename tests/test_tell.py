@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 
 from kozel_sim import RuleSet, Worlds, play, plots, reference, tell
 from kozel_sim.moves import encode_move
+from kozel_sim.plain import records
 from kozel_sim.policies import read_policies
-from kozel_sim.printing import records
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.stats import clustered_difference, clustered_mean
 from kozel_sim.tell import OBSERVERS, count_tells, measure_planned, measure_tell, tells

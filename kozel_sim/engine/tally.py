@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inlined, kernel, part
+from kozel_sim._jit import inner_inlined, inner_part, kernel
 from kozel_sim.engine.bits import popcount
 
 GAME = (
@@ -78,7 +78,7 @@ def tally_matches(
             products[k, j] = products[j, k]
 
 
-@part
+@inner_part
 def tally_block(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
     """Add the matches of some deals to their sums, flat ``[column * deal]``."""
     n = np.int64(rules.players)
@@ -137,7 +137,7 @@ def tally_block(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
         sums[at + np.uint64(LED_GOATS * BLOCK)] = led_goats
 
 
-@inlined
+@inner_inlined
 def list_used(sums, columns, used):
     """List the columns of a block that are not all 0; return how many, and the bits in use."""
     n = 0
@@ -153,13 +153,13 @@ def list_used(sums, columns, used):
     return n, whole
 
 
-@inlined
+@inner_inlined
 def low(number):
     """Return a number of 32 bits as what vectors of such are multiplied by in one instruction."""
     return np.int64(np.int32(number))
 
 
-@part
+@inner_part
 def multiply_block(left, right, lefts, rights, deals, products, lower):
     """Add products of a block's sums, flat ``[column * deal]``; lower: the lower half of a square.
 

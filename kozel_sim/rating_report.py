@@ -1,0 +1,157 @@
+"""What ``kozel plan`` and ``kozel ratings`` print. Heavy imports wait until they are needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kozel_sim.plain import records
+from kozel_sim.printing import console, show, spread
+from kozel_sim.reporting import part_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# ---------------------------------------------------------------------- plans
+
+
+def print_plan(rows: list[dict[str, Any]]) -> None:
+    """Print how many deals a comparison needs, and what it would need for other wishes."""
+    from rich.table import Table
+
+    first, *others = rows
+    metric = first["metric"].replace("_", " ")
+    print(
+        f"{first['duel']} under {first['preset']}, {first['players']} players: to find a "
+        f"difference of {first['detect']:g} in {metric} with power {first['power']:.0%} (level "
+        f"{first['level']:.0%}):\n"
+        f"  {first['deals']:,} deals, {first['matches']:,} matches, about "
+        f"{seconds_text(first['seconds'])} on this machine\n"
+        f"  {first['deals_high']:,} deals, {seconds_text(first['seconds_high'])}, if the spread is "
+        f"at the upper limit that {first['pilot_deals']:,} deals of a pilot leave open\n"
+        f"  {first['unpaired_matches']:,} matches if each had a deal of its own\n"
+    )
+    table = Table(title="deals for other wishes", title_justify="left", title_style="bold")
+    table.add_column("difference", justify="right")
+    powers = list(dict.fromkeys(row["power"] for row in others))
+    for power in powers:
+        table.add_column(f"power {power:.0%}", justify="right")
+    for detect in dict.fromkeys(row["detect"] for row in others):
+        here = {row["power"]: row for row in others if row["detect"] == detect}
+        table.add_row(
+            f"{detect:g}",
+            *(f"{here[p]['deals']:,} ({seconds_text(here[p]['seconds'])})" for p in powers),
+        )
+    console().print(table)
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a time as people say it.
+
+    Examples
+    --------
+    >>> [seconds_text(s) for s in (0.02, 7.6, 190, 9000)]
+    ['under 1 s', '8 s', '3 min', '2.5 h']
+    """
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+# ---------------------------------------------------------------------- ratings
+
+
+def ratings_of(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return ratings, of two players Elo points too, and of duels what they say as a game."""
+    from kozel_sim.metagame import intransitive, nash, payoffs
+    from kozel_sim.ratings import elo_ratings, rate
+
+    found = {"ratings": rate(frame)}
+    of_two = frame[frame["players"] == 2]
+    if len(of_two):
+        found["elo"] = elo_ratings(of_two, shuffles=20)
+    if "duel" in frame:
+        found["payoffs"] = payoffs(frame, simultaneous=True)
+        if _all_meet(found["payoffs"]):
+            found["mixture"] = nash(frame)
+            found["circles"] = intransitive(frame)
+    return found
+
+
+def _all_meet(table: pd.DataFrame) -> bool:
+    """Tell whether every policy met every other, as a mixture needs."""
+    for _, rows in table.groupby(["preset", "players"], observed=True):
+        policies = set(rows["policy"]) | set(rows["against"])
+        if len(rows) < len(policies) * (len(policies) - 1):
+            return False
+    return True
+
+
+def print_ratings(found: dict[str, pd.DataFrame]) -> None:
+    """Print ratings and what goes with them."""
+    for keys, rows in found["ratings"].groupby(["preset", "players"], observed=True, sort=False):
+        preset, players = str(keys[0]), int(str(keys[1]))
+        print(f"{preset}, {players} players: {rows['method'].iloc[0]}")
+        elos = part_of(found["elo"], preset, players) if "elo" in found else None
+        elo = {} if elos is None else dict(zip(elos["policy"], elos["elo"], strict=True))
+        lines = [
+            {
+                "policy": row["policy"],
+                "rating": spread((row["rating"], row["ci_low"], row["ci_high"]), 1, 1),
+                "beats the average": f"{row['beats_average']:.0%}",
+            }
+            | ({"Elo, average of 20 orders": f"{elo[row['policy']]:.0f}"} if elo else {})
+            for row in records(rows)
+        ]
+        show(lines, json_=False)
+        if "payoffs" in found:
+            print_payoffs(part_of(found["payoffs"], preset, players))
+        if "mixture" in found:
+            mixture = part_of(found["mixture"], preset, players)
+            print_mixture(records(mixture), records(part_of(found["circles"], preset, players)))
+    print("400 rating points are odds of ten to one; the field's average is 0")
+
+
+def print_payoffs(rows: pd.DataFrame) -> None:
+    """Print by how much each policy does better than each other one."""
+    metric = rows["metric"].iloc[0].replace("_", " ")
+    print(f"payoffs: how much better the row does than the column, {metric} ({_ends(rows)})")
+    names = list(dict.fromkeys([*rows["policy"], *rows["against"]]))
+    cells = {(r["policy"], r["against"]): r for r in records(rows)}
+    lines = []
+    for name in names:
+        line = {"": name}
+        for other in names:
+            row = cells.get((name, other))
+            line[other] = (
+                "" if row is None else spread((row["payoff"], row["ci_low"], row["ci_high"]), 1, 1)
+            )
+        lines.append(line)
+    show(lines, json_=False)
+
+
+def _ends(rows: pd.DataFrame) -> str:
+    from kozel_sim.stats import percent
+
+    return f"{percent(rows['level'].iloc[0])} intervals, all together"
+
+
+def print_mixture(mixture: list[dict[str, Any]], circles: list[dict[str, Any]]) -> None:
+    """Print the mixture that nothing does better against, and circles of three."""
+    told = [
+        f"{row['policy']} {row['share']:.0%} [{row['ci_low']:.0%}, {row['ci_high']:.0%}]"
+        for row in mixture
+        if row["share"] > 0 or row["support"] > 0
+    ]
+    print(f"mixture that none does better against (Nash): {', '.join(told)}")
+    for row in circles:
+        sure = "sure" if row["significant"] else "not sure"
+        print(
+            f"circle: {row['first']} beats {row['second']} beats {row['third']} beats "
+            f"{row['first']} ({sure})"
+        )
+    if not circles:
+        print("no circle of three")
+    print()

@@ -1,0 +1,526 @@
+"""What the command line prints and writes of runs. Heavy imports wait until they are needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kozel_sim.plain import records
+from kozel_sim.printing import (
+    console,
+    hush,
+    interval,
+    p_text,
+    print_json,
+    progress_bar,
+    show,
+    spread,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kozel_sim.runs import Run, Totals
+    from kozel_sim.tournaments import Mapper, Tournament
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
+
+    show: Callable[[Any], None]
+    data: Callable[[Any], dict[str, Any]]
+    write: Callable[[Any, Path], None]
+
+
+def report(
+    planned: Tournament,
+    face: Face,
+    folder: Path | None,
+    workers: int,
+    json_: bool,
+    quiet: bool,
+    mapper: Mapper | None = None,
+) -> None:
+    """Play what is planned, or what is left of it in its folder; print and write it."""
+    from kozel_sim.checks import need_positive
+    from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
+
+    need_positive("workers", workers)
+    manifest = planned.manifest()
+    there = folder is not None and holds_run(folder, manifest)
+    before = read_manifest(folder) if there and folder is not None else {}
+    known = folder is not None and there and is_whole(folder, before)
+    if not known:
+        if folder is not None:
+            # A folder that cannot be written to is refused before anything is compiled.
+            with open_folder(folder, manifest):
+                pass
+        if quiet:
+            hush()
+        warm_up(planned.aggregate)
+    try:
+        with progress_bar(planned.matches, quiet or json_) as step:
+            played = planned.play(
+                workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
+            )
+    except KeyboardInterrupt:
+        if folder is not None and holds_run(folder, manifest):
+            n = len(read_manifest(folder)["files"])
+            print(
+                f"kozel: interrupted: {n} parts are in {folder}; the same command goes on",
+                file=sys.stderr,
+            )
+        raise
+    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
+    if known:
+        note = f"{folder} holds this very run already; read, not played again"
+    elif folder is not None:
+        note += f"; written to {folder}"
+        if before:
+            note += f" (continued: {len(before['files'])} parts were there)"
+    if not quiet:
+        show_run(played, face, json_)
+    if not (quiet or json_):
+        print(note)
+
+
+def warm_up(aggregate: bool = False) -> None:
+    """Compile (or load) the engine on one deal."""
+    from kozel_sim.simulation import simulate
+
+    if aggregate:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
+    else:
+        simulate("room-fish-all", ["random", "random"], 1, seed=0)
+
+
+def show_run(played: Run | Totals, face: Face, json_: bool) -> None:
+    """Print a run's tables, or its manifest and tables as JSON."""
+    if json_:
+        print_json({"manifest": played.manifest} | face.data(played))
+    else:
+        face.show(played)
+        print_stopping(played.manifest.get("stopping", []))
+        if hasattr(played, "frame"):
+            print_balance(played.frame)
+
+
+# ---------------------------------------------------------------------- tournaments
+
+
+def results_of(played: Run | Totals) -> pd.DataFrame | Totals:
+    """Return what a sweep's tables are made of: the frame, or the sums."""
+    return played.frame if hasattr(played, "frame") else played
+
+
+def leaderboard_data(played: Run | Totals) -> dict[str, Any]:
+    """Return a tournament's tables as JSON values."""
+    found = {"summary": records(played.summary()), "presets": records(played.presets())}
+    return found | conclusions_data(played)
+
+
+def conclusions_data(played: Run | Totals) -> dict[str, Any]:
+    """Return ranks, seats and their balance as JSON values; a run of sums has none."""
+    if not hasattr(played, "frame"):
+        return {}
+    from kozel_sim.balance import seat_balance, seat_tables
+    from kozel_sim.rankings import ranking
+
+    found = {"seats": seat_tables(played.frame), "balance": seat_balance(played.frame)}
+    if "duel" not in played.frame:
+        found["ranking"] = ranking(played.frame)
+    return {name: records(frame) for name, frame in found.items()}
+
+
+def write_leaderboard(played: Run | Totals, folder: Path) -> None:
+    """Write a tournament's summary and leaderboard plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+
+    summary = played.summary()
+    summary.to_csv(folder / "summary.csv", index=False)
+    write_conclusions(played, folder)
+    plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
+
+
+def write_conclusions(played: Run | Totals, folder: Path) -> None:
+    """Write ranks, seats and their balance (CSV)."""
+    import pandas as pd
+
+    for name, rows in conclusions_data(played).items():
+        pd.DataFrame(rows).to_csv(folder / f"{name}.csv", index=False)
+
+
+def print_run(played: Run | Totals) -> None:
+    """Print the leaderboards and what each preset makes of the game."""
+    from kozel_sim.rankings import ranking
+
+    summary = played.summary()
+    presets = played.presets()
+    ranks = ranking(played.frame) if hasattr(played, "frame") else None
+    for preset, players in tables_of(played):
+        print_board(
+            part_of(summary, preset, players),
+            part_of(presets, preset, players),
+            None if ranks is None else part_of(ranks, preset, players),
+        )
+
+
+def tables_of(played: Run | Totals) -> list[tuple[str, int]]:
+    """Return (preset, players) of each rule set of a run, in its order."""
+    return [(rules["preset"], rules["knobs"]["players"]) for rules in played.manifest["rules"]]
+
+
+def part_of(frame: pd.DataFrame, preset: str, players: int) -> pd.DataFrame:
+    """Return the rows of one rule set."""
+    return frame[(frame["preset"] == preset) & (frame["players"] == players)]
+
+
+def print_board(
+    summary: pd.DataFrame, of_preset: pd.DataFrame, ranks: pd.DataFrame | None = None
+) -> None:
+    """Print one leaderboard; ranks, where they are given, hold all together."""
+    from rich.table import Table
+
+    from kozel_sim.stats import percent
+
+    level = percent(summary["level"].iloc[0])
+    first = summary.iloc[0]
+    title = f"{first['preset']}, {first['players']} players ({level} intervals, clustered by deal)"
+    table = Table(title=title, title_justify="left", title_style="bold")
+    spans = {} if ranks is None else {row.policy: row for row in ranks.itertuples()}
+    if spans:
+        table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("policy", overflow="fold")
+    for heading in ("goat rate", "points", "rating"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for policy, rows in summary.groupby("policy", observed=True, sort=False):
+        cells = {row.metric: row for row in rows.itertuples()}
+        table.add_row(
+            *([rank_text(spans[policy])] if spans else []),
+            str(policy),
+            *(
+                interval(cells[m], scale, digits) if m in cells else "-"
+                for m, scale, digits in (("goat_rate", 100, 2), ("points", 1, 2), ("rating", 1, 3))
+            ),
+        )
+    console().print(table)
+    cells = {row.metric: row for row in of_preset.itertuples()}
+    print(
+        f"goats per match {interval(cells['goats_per_match'], 1, 3)}, "
+        f"goat rate {interval(cells['goat_rate'], 100, 2)}, "
+        f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
+        f"rounds per match {interval(cells['rounds'], 1, 2)}"
+        + (
+            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            if cells["capped_rate"].estimate
+            else ""
+        )
+        + "\n"
+    )
+
+
+def rank_text(row: Any) -> str:
+    """Write a rank, or from which to which it may be."""
+    low, high = row.rank_low, row.rank_high
+    return f"{low}" if low == high else f"{low}-{high}"
+
+
+def print_balance(frame: pd.DataFrame) -> None:
+    """Print the goat rate by seat and by first leader, and whether seats and leaders are alike."""
+    from rich.table import Table
+
+    from kozel_sim.balance import seat_balance, seat_tables
+    from kozel_sim.stats import percent
+
+    tables = seat_tables(frame)
+    tables = tables[tables["metric"] == "goat_rate"]
+    tests = seat_balance(frame)
+    tests = tests[tests["metric"] == "goat_rate"]
+    level = percent(tables["level"].iloc[0])
+    for players, of_players in tables.groupby("players", sort=False):
+        title = f"goat rate by seat and by first leader, {players} players ({level} intervals)"
+        table = Table(title=title, title_justify="left", title_style="bold")
+        table.add_column("rules", overflow="fold")
+        groups = list(dict.fromkeys(of_players["group"].astype(str)))
+        headings = [f"seat {g}" if g.isdigit() else g for g in groups]
+        for heading in (*headings, "seats differ", "leaders differ"):
+            table.add_column(heading, justify="right")
+        for preset, rows in of_players.groupby("preset", sort=False, observed=True):
+            cells = [
+                f"{100 * row['estimate']:.2f} ±{50 * (row['ci_high'] - row['ci_low']):.2f}"
+                for row in rows.to_dict("records")
+            ]
+            asked = part_of(tests, str(preset), int(str(players))).to_dict("records")
+            told = [f"chi² {t['chi_square']:.1f}, p {p_text(t['p_value'])}" for t in asked]
+            table.add_row(str(preset), *cells, *told)
+        console().print(table)
+    print("chi-squares are clustered by deal\n")
+
+
+STOPPED = {"enough": "sure enough", "open": "not decided"}
+
+
+def print_stopping(rows: list[dict[str, Any]]) -> None:
+    """Print what a run that may stop early decided, naively and corrected for the stopping."""
+    if not rows:
+        return
+    from rich.table import Table
+
+    from kozel_sim.stats import percent
+
+    level = percent(rows[0]["level"])
+    table = Table(title=f"stopped when sure: {rows[0]['metric'].replace('_', ' ')}, {level}")
+    table.title_justify, table.title_style = "left", "bold"
+    table.add_column("of", overflow="fold")
+    for heading in ("decision", "deals", "naive", "adjusted", "holds under stopping"):
+        table.add_column(heading, justify="right")
+    scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
+    for row in rows:
+        ends = (row["sequence_low"], row["sequence_high"])
+        table.add_row(
+            row["key"],
+            STOPPED.get(row["decision"], row["decision"]),
+            f"{row['n_deals']:,}",
+            spread((row["estimate"], row["ci_low"], row["ci_high"]), scale, digits),
+            f"{scale * row['adjusted']:.{digits}f}",
+            "[{}, {}]".format(*(f"{scale * end:.{digits}f}" for end in ends)),
+        )
+    console().print(table)
+    print(
+        "naive: as if the deals had been fixed; adjusted: less its bias; the last interval holds "
+        f"at all looks, for all rows together ({rows[0]['method']})\n"
+    )
+
+
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
+
+
+# ---------------------------------------------------------------------- sweeps
+
+
+def sweep_data(played: Run | Totals) -> dict[str, Any]:
+    """Return a sweep's tables as JSON values."""
+    from kozel_sim.sweep import best_policies, effects
+
+    return {
+        "effects": records(effects(results_of(played))),
+        "best": records(best_policies(results_of(played))),
+    } | conclusions_data(played)
+
+
+def write_sweep(played: Run | Totals, folder: Path) -> None:
+    """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+    from kozel_sim.sweep import best_policies, effects
+
+    found = effects(results_of(played))
+    found.to_parquet(folder / "effects.parquet", index=False)
+    found.to_csv(folder / "effects.csv", index=False)
+    best_policies(results_of(played)).to_csv(folder / "best_policies.csv", index=False)
+    write_conclusions(played, folder)
+    plots.forests(found).savefig(folder / "forest.png", dpi=120)
+
+
+GAME_METRICS = (
+    ("goat_rate", "goats_per_match", "several_goats", "goats_per_round", "points_per_goat"),
+    ("rounds", "fish_rate", "passes", "draws", "leader_edge", "capped_rate"),
+)
+SHARES = ("goat_rate", "several_goats", "fish_rate", "capped_rate", "leader_edge")
+"""Metrics that are written in percent."""
+
+
+def print_sweep(played: Run | Totals) -> None:
+    """Print what each rule set makes of the game, and how it differs from the first."""
+    from kozel_sim.sweep import ALL, METRICS, best_policies, effects
+
+    found = effects(results_of(played))
+    for players, here in found.groupby("players", sort=False):
+        base = here["baseline"].iloc[0]
+        whole, policies = here[here["policy"] == ALL], here[here["policy"] != ALL]
+        for metrics in GAME_METRICS:
+            part = whole[whole["metric"].isin(metrics)]
+            print_effects(f"{players} players", part, "metric")
+            print_effects(f"{players} players: difference from {base}", part, "metric", paired=True)
+        print_effects(f"{players} players: goat rate by policy", policies, "policy")
+        title = f"{players} players: goat rate by policy, difference from {base}"
+        print_effects(title, policies, "policy", paired=True)
+        print_weakest(records(policies), str(base))
+    rows = []
+    for row in best_policies(results_of(played)).to_dict("records"):
+        lead = (row["lead"], row["lead_ci_low"], row["lead_ci_high"])
+        same = "yes" if row["same_as_baseline"] else "no"
+        rows.append(
+            {
+                "players": row["players"],
+                "rules": short_name(row["preset"], str(found["baseline"].iloc[0])),
+                "best policy": row["best"],
+                "next": row["next"],
+                "lead in goat rate": spread(lead, 100, 2),
+                "as baseline": same,
+            }
+        )
+    show(rows, json_=False)
+    for name, metric in METRICS.items():
+        print(f"  {name}: {metric.meaning}")
+
+
+def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = False) -> None:
+    """Print a table with a row per rule set, and a column per metric or policy."""
+    from rich.table import Table
+
+    from kozel_sim.stats import percent
+
+    prefix, middle = ("diff_", "difference") if paired else ("", "estimate")
+    level = percent(rows["level"].iloc[0])
+    how = f"{level} intervals, {'paired and ' if paired else ''}clustered by deal"
+    table = Table(title=f"{title} ({how})", title_justify="left", title_style="bold")
+    table.add_column("rules", overflow="fold")
+    base = rows["baseline"].iloc[0]
+    headings = list(dict.fromkeys(rows[columns]))
+    for heading in headings:
+        table.add_column(str(heading), justify="right", overflow="fold")
+    for preset, of_preset in rows.groupby("preset", sort=False, observed=True):
+        if paired and preset == base:
+            continue
+        cells = {}
+        for row in of_preset.to_dict("records"):
+            values = (row[middle], row[f"{prefix}ci_low"], row[f"{prefix}ci_high"])
+            scale, digits = (100, 2) if row["metric"] in SHARES else (1, 3)
+            cells[row[columns]] = spread(values, scale, digits)
+        table.add_row(
+            short_name(str(preset), str(base)), *(cells.get(heading, "-") for heading in headings)
+        )
+    if table.row_count:
+        console().print(table)
+
+
+def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
+    """Print what each variant does to the policy that the baseline treats worst."""
+    at_base = [row for row in policies if row["preset"] == base]
+    weakest = max(at_base, key=lambda row: row["estimate"])
+    print(f"weakest under {base}: {weakest['policy']}, goat rate {weakest['estimate']:.2%}")
+    for row in policies:
+        if row["policy"] == weakest["policy"] and row["preset"] != base:
+            low, high = row["diff_ci_low"], row["diff_ci_high"]
+            verdict = "raises it" if low > 0 else "lowers it" if high < 0 else "leaves it open"
+            if row["difference"] == row["diff_std_error"] == 0:
+                verdict = "changed nothing"
+            change = spread((row["difference"], low, high), 100, 2)
+            print(f"  {short_name(row['preset'], base)} {verdict}: {change} (percentage points)")
+    print()
+
+
+def short_name(preset: str, base: str) -> str:
+    """Return the changed knobs alone where a rule set is the baseline with changes."""
+    changed = preset.startswith(f"{base}[")
+    return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
+
+
+SWEEP = Face(print_sweep, sweep_data, write_sweep)
+
+
+# ---------------------------------------------------------------------- duels
+
+
+def duel_data(played: Run) -> dict[str, Any]:
+    """Return the duels' comparisons as JSON values."""
+    from kozel_sim.duels import compare
+
+    return {"duels": records(compare(played.frame))} | conclusions_data(played)
+
+
+def write_duels(played: Run, folder: Path) -> None:
+    """Write the duels' comparisons (CSV) and their plot."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from kozel_sim import plots
+    from kozel_sim.duels import compare
+
+    found = compare(played.frame)
+    found.to_csv(folder / "duels.csv", index=False)
+    write_conclusions(played, folder)
+    plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
+
+
+def print_duels(played: Run) -> None:
+    """Print how the first policy of each duel differs from the second."""
+    from rich.table import Table
+
+    from kozel_sim.duels import compare
+    from kozel_sim.stats import percent
+
+    found = compare(played.frame)
+    for preset, players in tables_of(played):
+        here = part_of(found, preset, players)
+        how = f"{percent(here['level'].iloc[0])} intervals, paired and clustered by deal"
+        title = f"{preset}, {players} players: first policy less the second ({how})"
+        table = Table(title=title, title_justify="left", title_style="bold")
+        for heading in ("policy", "against"):
+            table.add_column(heading, overflow="fold")
+        for heading in ("points per round", "points per match", "goat rate"):
+            table.add_column(heading, justify="right")
+        for _, rows in here.groupby("duel", observed=True, sort=False):
+            cells = [
+                spread((row["difference"], row["ci_low"], row["ci_high"]), *scale)
+                for row, scale in zip(records(rows), ((1, 3), (1, 2), (100, 2)), strict=True)
+            ]
+            first = rows.iloc[0]
+            table.add_row(str(first["policy"]), str(first["against"]), *cells)
+        console().print(table)
+    print("Points are written on the holder unless the rules credit them to the winner.")
+
+
+def print_comparison(played: Run) -> None:
+    """Print a duel metric by metric, and what it says in plain words."""
+    from kozel_sim.duels import compare
+
+    found = compare(played.frame)
+    for preset, players in tables_of(played):
+        here = part_of(found, preset, players)
+        lines = [
+            {
+                "metric": row["metric"].replace("_", " "),
+                row["policy"]: f"{scale * row['estimate']:.{digits}f}",
+                row["against"]: f"{scale * row['against_estimate']:.{digits}f}",
+                "difference": spread((row["difference"], row["ci_low"], row["ci_high"]), *form),
+                "p-value": p_text(row["p_value"]),
+                "variance saved": f"{row['variance_reduction']:.0%}",
+            }
+            for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
+            for scale, digits in [form]
+        ]
+        print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
+        show(lines, json_=False)
+        print(verdict(records(here)[-1], preset) + "\n")
+
+
+def verdict(row: dict[str, Any], rules: str) -> str:
+    """Say in plain words what the difference in goat rate says."""
+    better = row["ci_high"] < 0 or row["ci_low"] > 0
+    low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
+    if not better:
+        return (
+            f"Not decided: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
+            f"rate better or {100 * row['ci_high']:.2f} worse than {row['against']} under {rules}. "
+            "More deals (-n) would tell."
+        )
+    word, change = ("better", "less") if row["difference"] < 0 else ("worse", "more")
+    return (
+        f"{row['policy']} is {word} than {row['against']} under {rules}: {low:.2f} to {high:.2f} "
+        f"points of goat rate {change} ({p_text(row['p_value'], 'p')})."
+    )
+
+
+DUELS = Face(print_duels, duel_data, write_duels)
+COMPARISON = Face(print_comparison, duel_data, write_duels)
