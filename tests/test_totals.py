@@ -182,6 +182,25 @@ def test_workers_and_chunks_do_not_change_a_bit(workers, chunk):
     assert_same_sums(simulate(ROOM[0], FIVE[:4], 50, **ways, workers=workers, chunk=chunk), base)
 
 
+@pytest.mark.parametrize("chunk", [None, 1, 600])
+def test_sums_are_kept_for_each_cyclic_order(chunk):
+    """Against the rows of the frame."""
+    run, found = (
+        tournament("pair-traditional", FIVE, 42, seed=5, aggregate=a, chunk=chunk)
+        for a in (False, True)
+    )
+    (sums,) = found.sums
+    order = run.frame["seating"] // 4
+    assert len(sums.products) == order.nunique() == 6
+    for k, mine in enumerate(sums.products):
+        rows = run.frame[order == k]
+        assert mine[0, 0] == rows["deal"].nunique() == 7
+        assert mine[0, totals.GAME.index("goats")] == rows["goat"].sum()
+        assert mine[0, totals.GAME.index("rounds")] == rows["rounds"].sum() / 4
+        goats = rows["goat"].groupby(rows["deal"]).sum()
+        assert mine[totals.GAME.index("goats"), totals.GAME.index("goats")] == (goats**2).sum()
+
+
 def test_reference_engine_gives_the_same_sums():
     ways = {"seed": 8, "players": 2, "aggregate": True}
     fast = tournament(ROOM, FIVE[:3], 4, **ways)
