@@ -15,7 +15,7 @@ PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
     __init__ apart balance bench checking checks cli cli_runs cluster duels experiment export
     frames keeping merging metagame metrics options parts plain planning playing plots
-    positions printing rankings rating_report ratings reporting rounds runs schedule
+    positions printing rankings rating_report ratings reporting rounds rows runs schedule
     sequential simulation stats stopping store sweep tell tell_report timing totals
     tournaments verifying warming
 """

@@ -170,7 +170,7 @@ class Totals:
     @property
     def rounds(self) -> int:
         """Rounds played in all matches."""
-        return sum(int(s.products[0, GAME.index("rounds")]) for s in self.sums)
+        return sum(s.sum_of(GAME.index("rounds")) for s in self.sums)
 
     def summary(
         self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None

@@ -14,7 +14,7 @@ LAYERS = {
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
-    "plain frames parts runs keeping verifying merging rounds export "
+    "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "tournaments duels bench tell apart positions timing checking warming",
     "faces": "plots printing reporting rating_report tell_report cluster options cli cli_runs",
