@@ -70,17 +70,18 @@ def by_deal(rows: pd.DataFrame, values: npt.ArrayLike | pd.Series[float]) -> Flo
     return np.bincount(codes, np.asarray(values, float), len(deals)).astype(np.float64)
 
 
-def orders_of(rows: pd.DataFrame) -> Ints:
+def orders_of(rows: pd.DataFrame) -> npt.NDArray[np.int8]:
     """Return the cyclic order that each row's deal is played in, ``[row]``.
 
     Where a deal is played in several, as in all seatings, the order is not the deal's, and all
     are 0.
     """
     if "seating" not in rows.columns:
-        return np.zeros(len(rows), np.int64)
-    orders = rows["seating"].to_numpy().astype(np.int64) // rows["players"].to_numpy(np.int64)
-    codes, _ = pd.factorize(rows["deal"].to_numpy())
-    of_deal = np.empty(codes.max(initial=-1) + 1, np.int64)
+        return np.zeros(len(rows), np.int8)
+    # Few bytes a row: frames are as large as memory allows.
+    orders = (rows["seating"].to_numpy() // rows["players"].to_numpy()).astype(np.int8)
+    codes, deals = pd.factorize(rows["deal"].to_numpy())
+    of_deal = np.empty(len(deals), np.int8)
     of_deal[codes] = orders
     return orders if np.array_equal(of_deal[codes], orders) else np.zeros_like(orders)
 
@@ -92,4 +93,4 @@ def strata_of(rows: pd.DataFrame) -> Ints:
 
 def by_first_row(rows: pd.DataFrame, values: npt.ArrayLike) -> Ints:
     """Return a value that all rows of a deal share, in the order in which deals appear."""
-    return np.asarray(values)[~rows["deal"].duplicated().to_numpy()]
+    return np.asarray(values)[~rows["deal"].duplicated().to_numpy()].astype(np.int64)

@@ -403,7 +403,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         groups: list[Group] = []
         match = number_matches(part, int(str(players)))
-        part = part.assign(**{"match": match, _ORDER: orders_of(part)})
+        part = part.assign(match=match, **{_ORDER: orders_of(part)})
         for value, rows_of in part.groupby(by, observed=True, sort=False):
             metrics = {
                 "goat_rate": _mean(rows_of, "goat", level, rate=True),

@@ -29,7 +29,7 @@ class _Matches:
     """The matches of one rule set as arrays ``[match]`` or ``[match, seat]``."""
 
     deal: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int8]
     goat: Floats
     goat_sides: Floats
     points: Floats
@@ -246,7 +246,7 @@ def _ratios_of_sums(sums: Sums) -> Ratios:
 
 def _ratios_of_matches(matches: _Matches) -> Ratios:
     deals, firsts, codes = np.unique(matches.deal, return_index=True, return_inverse=True)
-    order = matches.order[firsts]
+    order = matches.order[firsts].astype(np.int64)
 
     def ratio(top: Floats, bottom: Floats) -> Ratio:
         tops, bottoms = (np.bincount(codes, x, len(deals)) for x in (top, bottom))
