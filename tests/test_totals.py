@@ -329,7 +329,7 @@ def part_of(folder):
             lambda folder: (folder / "manifest.json").write_text(
                 '{"format": "kozel-run/2", "aggregate": true, "state": "finished", "files": []}'
             ),
-            "does not list its sums",
+            "name, seed, rules, policies missing",
         ),
     ],
 )
