@@ -8,6 +8,7 @@ from kozel_sim.metrics import DealSums
 from kozel_sim.sequential import FIRST_LOOK, ThreeWay, looks, sequence_half_width
 from kozel_sim.stats import clustered_difference, clustered_mean, p_value
 from kozel_sim.stopping import SprtStop
+from kozel_sim.tournaments import LOOK_GROWTH
 
 EXPERIMENTS = 1000
 METRICS = ("points_per_match", "points_per_round", "goat_rate")
@@ -185,7 +186,7 @@ def test_confidence_sequences_cover_under_continuous_peeking(which, request):
 
 
 def decided(test, x):
-    schedule = np.array(looks(FIRST_LOOK, 1.05, 1, x.shape[1]))
+    schedule = np.array(looks(FIRST_LOOK, LOOK_GROWTH, 1, x.shape[1]))
     _, mean, deviation = running(x)
     codes = test.codes(mean[:, schedule - 1] / deviation[:, schedule - 1], schedule)
     at = (codes != 2).argmax(axis=1)
