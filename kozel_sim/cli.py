@@ -201,6 +201,7 @@ def sweep(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -238,7 +239,8 @@ def sweep(
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)
-    report(planned, SWEEP, folder, workers or cores(), json_, quiet)
+    with mapper_of(dask) as mapper:
+        report(planned, SWEEP, folder, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()
@@ -257,6 +259,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -276,7 +279,8 @@ def compare(
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
-    report(planned, COMPARISON, out, workers or cores(), json_, quiet)
+    with mapper_of(dask) as mapper:
+        report(planned, COMPARISON, out, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()

@@ -195,6 +195,11 @@ def mean_estimate(
         return Estimate(mean, error, low, high, level, n, "Wilson, deals as trials")
     if n == 1:
         return Estimate(mean, error, -math.inf, math.inf, level, n, _CLUSTERED)
+    if error == 0:
+        # As many deals as may go unseen could differ, each by as much as there is.
+        half = abs(mean) * wilson(0, n, level)[1]
+        method = "Wilson, deals as trials"
+        return Estimate(mean, error, mean - half, mean + half, level, n, method, strata)
     t = float(special.stdtrit(n - strata, (1 + level) / 2))
     if rate:
         low, high = _score_interval(mean, mean * (1 - mean) / error**2, t)
@@ -274,9 +279,9 @@ def difference_estimate(
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
     half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
     low, high, method = difference - half, difference + half, _PAIRED
-    if rate and error == 0:
+    if error == 0:
         # As many deals as may go unseen could differ, each by as much as there is.
-        half = (1 + abs(difference)) * wilson(0, n, level)[1]
+        half = (rate + abs(difference)) * wilson(0, n, level)[1]
         low, high, method = difference - half, difference + half, "Wilson, deals as trials"
     if rate:
         low, high = max(-1.0, low), min(1.0, high)

@@ -561,3 +561,16 @@ def test_kinds_whose_deals_agree_leave_nothing_but_what_rounding_left():
     found = clustered_mean(x, np.ones(60), rate=True, strata=np.tile([0, 1, 2], 20))
     assert found.std_error == 0
     assert (found.ci_low, found.ci_high) == wilson(found.estimate * 60, 60)
+
+
+@pytest.mark.parametrize("rate", [False, True])
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_deals_that_all_agree_are_not_certain(n, rate):
+    """Of what is not 0: an unseen deal could change it by as much as there is."""
+    one = np.ones(n)
+    mean = clustered_mean(one, one, rate=rate)
+    difference = clustered_difference((one, one), (0 * one, one), rate=rate)
+    for found in (mean, difference):
+        assert found.std_error == 0
+        assert found.ci_high - found.ci_low > 1 / n
+        assert found.ci_low <= 1 <= found.ci_high
