@@ -15,7 +15,7 @@ Where a tile lies depends on the tiles before it only: nothing on the table move
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kozel_sim.record import Event
 from kozel_sim.tiles import HIGH, LOW, tile_id
@@ -73,12 +73,9 @@ class Spot:
     @property
     def halves(self) -> tuple[Box, Box]:
         """The edges of its halves, in the order of `values`."""
-        (dx, dy), half = self.along, 0.5
-        first, second = (
-            (self.x + k * dx - half, self.y + k * dy - half, self.x + k * dx + half)
-            + (self.y + k * dy + half,)
-            for k in (-half, half)
-        )
+        (dx, dy), middles = self.along, (-0.5, 0.5)
+        places = [(self.x + k * dx, self.y + k * dy) for k in middles]
+        first, second = ((x - 0.5, y - 0.5, x + 0.5, y + 0.5) for x, y in places)
         return first, second
 
 
@@ -230,8 +227,7 @@ def lay_chain(events: Sequence[Event], spinner: bool) -> Chain:
                 continue
             arm = arms[laid.arm]
             spots.append(arm.lay(tile, number, laid.closed))
-            covered = open_ends.pop(laid.arm)
-            ends.append(End(covered.arm, covered.value, covered.x, covered.y, covered.since, number))
+            ends.append(replace(open_ends.pop(laid.arm), until=number))
             if not laid.closed:
                 open_ends[laid.arm] = arm.end(number)
     return Chain(tuple(spots), (*ends, *open_ends.values()))

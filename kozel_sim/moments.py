@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kozel_sim.chain import ARM_NAMES
+from kozel_sim.checks import is_whole
 from kozel_sim.decision import THOUSAND, Ladder, Policy
 from kozel_sim.features import TRIGGERS
 from kozel_sim.moves import decode_move, encode_move
@@ -77,9 +78,7 @@ def round_of(record: Record, number: int) -> RoundRecord:
     ValueError
         If the match has no such round.
     """
-    if isinstance(number, bool) or not isinstance(number, int) or not (
-        0 <= number < len(record.rounds)
-    ):
+    if not is_whole(number) or not 0 <= number < len(record.rounds):
         raise ValueError(
             f"deal {record.deal} has no round {number!r}; choose from 0 to {len(record.rounds) - 1}"
         )
@@ -128,7 +127,7 @@ def table_at(record: Record, number: int, event: int | None = None) -> Round:
     """
     last = len(round_of(record, number).events) - 1
     event = last if event is None else event
-    if isinstance(event, bool) or not isinstance(event, int) or not -1 <= event <= last:
+    if not is_whole(event) or not -1 <= event <= last:
         raise ValueError(
             f"round {number} has no event {event!r}; choose from -1 (the deal) to {last}"
         )
@@ -277,7 +276,9 @@ def outcome_words(record: Record, number: int) -> str:
     written = [f"{side} {s}: {points}" for s, points in enumerate(told.written) if points]
     verb = "Credited" if record.rules.ledger == "credit" else "Written"
     left = ", ".join(f"seat {s}: {points}" for s, points in enumerate(told.hand_points))
-    text = f"Seat {told.by} {what}. Left in hand: {left}. {verb}: {', '.join(written) or 'nothing'}."
+    text = (
+        f"Seat {told.by} {what}. Left in hand: {left}. {verb}: {', '.join(written) or 'nothing'}."
+    )
     if told.pot:
         text += f" {told.pot} wait in the pot."
     if number == len(record.rounds) - 1:

@@ -32,7 +32,6 @@ from kozel_sim.reference import Round
 from kozel_sim.svg import (
     BLUE,
     STYLE,
-    UNIT,
     chain_box,
     end_group,
     position_svg,
@@ -158,12 +157,13 @@ def replay_html(record: Record, round: int | None = None, *, page: bool = False)
     else:
         chosen = [round_of(record, round).round]
     stages: dict[str, int] = {}
-    rounds, drawn = [], []
+    rounds, boards, tables = [], [], []
     for number in chosen:
         told = record.rounds[number]
         seen = moments(record, number)
         rounds.append(_round_data(record, told, seen, stages))
-        drawn.append(_round_html(record, told))
+        boards.append(_board_html(record, told))
+        tables.append(_table_html(record, told))
     data = {"rounds": rounds, "stages": list(stages)}
     # "<" would let a text end the script.
     packed = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
@@ -172,8 +172,10 @@ def replay_html(record: Record, round: int | None = None, *, page: bool = False)
     return (
         f"<section class='kz-replay' aria-label='Replay of a match'{' data-page=1' * page} "
         f"tabindex='0'><style>{css}</style>{_head(record, chosen)}"
-        f"<div class='kz-say' role='status' aria-live='polite'></div>{''.join(drawn)}"
-        "<div class='kz-moves' tabindex='0' role='region' aria-label='Legal moves'></div>"
+        "<div class='kz-say' role='status' aria-live='polite'></div><div class='kz-main'>"
+        f"<div class='kz-boards'>{''.join(boards)}</div>"
+        f"<div class='kz-tables'>{''.join(tables)}</div>"
+        "<div class='kz-moves' tabindex='0' role='region' aria-label='Legal moves'></div></div>"
         "<p class='kz-keys'>Keys: ← → step, space plays and pauses, Home and End of the round.</p>"
         f"<script type='application/json' class='kz-data'>{packed}</script>"
         f"<script>{js}</script></section>"
@@ -215,13 +217,10 @@ def _head(record: Record, chosen: Sequence[int]) -> str:
 # ---------------------------------------------------------------------- what is drawn
 
 
-def _round_html(record: Record, told: RoundRecord) -> str:
-    """Draw every tile that a round will show."""
+def _table_html(record: Record, told: RoundRecord) -> str:
+    """Draw all that the seats and the bazaar hold in a round."""
     seats = "".join(_seat_html(record, told, seat) for seat in range(record.rules.players))
-    return (
-        f"<div class='kz-round kz-main' hidden><div class='kz-left'>{_board_html(record, told)}"
-        f"</div><div class='kz-right'>{seats}{_bazaar_html(told)}</div></div>"
-    )
+    return f"<div class='kz-seats' hidden>{seats}{_bazaar_html(told)}</div>"
 
 
 def _board_html(record: Record, told: RoundRecord) -> str:
@@ -231,10 +230,11 @@ def _board_html(record: Record, told: RoundRecord) -> str:
         end_group(e.arm, e.x, e.y, f" data-a='{e.since}' data-b='{e.until or NEVER}'")
         for e in chain.ends
     )
-    box = " ".join(f"{side:.0f}" for side in chain_box(chain))
-    wide = chain_box(chain)[2]
+    edges = chain_box(chain)
+    box, wide = " ".join(f"{edge:.0f}" for edge in edges), edges[2]
     return (
-        f"<div class='kz-board'><svg viewBox='{box}' role='img' aria-label='The chain on the table' "
+        f"<div class='kz-board' hidden><svg viewBox='{box}' role='img' "
+        "aria-label='The chain on the table' "
         f"style='max-width:{1.9 * wide:.0f}px'><g {STYLE}>{''.join(tiles)}{''.join(ends)}</g></svg>"
         "</div>"
     )

@@ -17,9 +17,10 @@ from kozel_sim.moments import (
     round_of,
     table_at,
 )
+from kozel_sim.moves import move_tiles
 from kozel_sim.record import Record
 from kozel_sim.reference import Round
-from kozel_sim.tiles import HIGH, LOW, NAMES, N_VALUES, Hand, tile_id, tiles_of
+from kozel_sim.tiles import HIGH, LOW, N_VALUES, NAMES, Hand, tile_id, tiles_of
 from kozel_sim.view import View
 
 UNIT = 20
@@ -87,7 +88,11 @@ def tile_group(
             f"{values[0]}-{values[1]}</text>"
         )
     else:
-        line = f"M0 {-UNIT / 2 + 3:.0f}v{UNIT - 6}" if along[0] else f"M{-UNIT / 2 + 3:.0f} 0h{UNIT - 6}"
+        line = (
+            f"M0 {-UNIT / 2 + 3:.0f}v{UNIT - 6}"
+            if along[0]
+            else f"M{-UNIT / 2 + 3:.0f} 0h{UNIT - 6}"
+        )
         inside = (
             f"<path d='{line}' stroke-width='1'/>"
             f"<path d='{pips_path(values, along)}' stroke-width='3.9'/>"
@@ -162,8 +167,8 @@ def hand_svg(hand: Sequence[str], legal: Sequence[str] = ()) -> str:
 
     Examples
     --------
-    >>> hand_svg(["6-4", "1-1"]).count("<rect")
-    2
+    >>> hand_svg(["6-4", "1-1"]).count("h0")  # a pip each
+    12
     """
     tiles = [tile_id(name) for name in hand]
     marked = Hand.of(*legal)
@@ -228,13 +233,13 @@ def chain_box(chain: Chain) -> tuple[float, float, float, float]:
 
 def _chain_group(chain: Chain, event: int) -> str:
     """Return the chain as it is after an event."""
+    # The tiles just laid come last and so are drawn on top: their edge is whole.
     tiles = [spot_group(s, fresh=s.event == event) for s in chain.spots if s.event <= event]
     ends = [
         end_group(e.arm, e.x, e.y)
         for e in chain.ends
         if e.since <= event and (e.until is None or e.until > event)
     ]
-    # The tiles just laid are drawn last, so that their edge is whole.
     return f"<g {STYLE}>{''.join(tiles)}{''.join(ends)}</g>"
 
 
@@ -328,9 +333,11 @@ def _table_svg(
         acts = table.end is None and seat == table.seat
         legal = 0
         for code in table.moves() if acts else ():
-            legal |= _tiles(code)
+            legal |= move_tiles(code)
         count = hand.bit_count()
-        words = f"seat {seat}{f' ({names[seat]})' if names else ''}: {count} tile{'s' * (count != 1)}"
+        words = (
+            f"seat {seat}{f' ({names[seat]})' if names else ''}: {count} tile{'s' * (count != 1)}"
+        )
         words += _last_act(table, seat)
         rows.append(_line(12, y, "▶ " * acts + words, bold=acts, room=int(width / 7)))
         rows.append(_row(list(tiles_of(hand)), legal, 12 + UNIT / 2 + 2, y + 10 + UNIT))
@@ -347,14 +354,6 @@ def _table_svg(
         rows.append(_line(12, y, words))
         y += 18
     return _picture(width, y - 8, "".join(rows), f"{title}; {said}")
-
-
-def _tiles(code: int) -> int:
-    mask = 0
-    for byte in code.to_bytes(4, "little"):
-        if byte & 0x7F:
-            mask |= 1 << (byte & 0x7F) - 1
-    return mask
 
 
 def _last_act(table: Round, seat: int) -> str:

@@ -8,7 +8,8 @@
     const data = JSON.parse(root.querySelector(".kz-data").textContent);
     const one = (name) => root.querySelector(".kz-" + name);
     const all = (name, inside) => [...(inside || root).querySelectorAll(".kz-" + name)];
-    const parts = all("round");
+    const boards = all("board");
+    const tables = all("seats");
     const [first, back, play, next, last] = all("button");
     const slider = one("slider");
     const pick = one("pick");
@@ -46,11 +47,11 @@
     }
 
     function board(part) {
-      for (const tile of part.querySelectorAll(".kz-board [data-e]")) {
+      for (const tile of part.querySelectorAll("[data-e]")) {
         tile.classList.toggle("kz-on", +tile.dataset.e < at);
         tile.classList.toggle("kz-new", +tile.dataset.e === at - 1);
       }
-      for (const end of part.querySelectorAll(".kz-board [data-a]")) {
+      for (const end of part.querySelectorAll("[data-a]")) {
         end.classList.toggle("kz-on", +end.dataset.a < at && at <= +end.dataset.b);
       }
     }
@@ -59,7 +60,7 @@
       const now = told().moments[at];
       const over = at === length();
       const legal = new Set(now.m.flatMap((move) => move.t));
-      for (const seat of all("seat", part)) {
+      for (const seat of part.querySelectorAll("[data-seat]")) {
         const number = +seat.dataset.seat;
         const faceUp = open(number);
         let count = 0;
@@ -67,7 +68,6 @@
         for (const tile of seat.querySelectorAll("[data-t]")) {
           const here = +tile.dataset.a < at && at <= +tile.dataset.b;
           tile.toggleAttribute("hidden", !here);
-          tile.style.display = here ? "" : "none";
           tile.classList.toggle("kz-back", !faceUp);
           tile.classList.toggle("kz-legal", faceUp && now.s === number && legal.has(tile.dataset.t));
           if (here) {
@@ -87,7 +87,7 @@
         let count = 0;
         for (const tile of bazaar.querySelectorAll("[data-t]")) {
           const here = at <= +tile.dataset.b;
-          tile.style.display = here ? "" : "none";
+          tile.toggleAttribute("hidden", !here);
           tile.classList.toggle("kz-back", view.value !== "");
           count += here;
         }
@@ -125,16 +125,18 @@
       const note = { function: "Its policy is a function: only the move it chose is known.",
         unknown: "Its policy is not known here: only the move it chose is." }[now.p];
       const ladder = stages.length
-        ? "Scores by the stages of its policy; ✓ is kept, – was dropped before."
+        ? "Scores by the stages of its policy: ✓ is kept, – was dropped before; luck breaks a tie."
         : "Its policy chooses at random here.";
       box.append(table);
       if (now.m.length > 1) box.append(element("p", note || ladder, "kz-note"));
     }
 
     function draw() {
-      parts.forEach((part, i) => part.toggleAttribute("hidden", i !== round));
-      board(parts[round]);
-      seats(parts[round]);
+      for (const parts of [boards, tables]) {
+        parts.forEach((part, i) => part.toggleAttribute("hidden", i !== round));
+      }
+      board(boards[round]);
+      seats(tables[round]);
       moves();
       say();
       slider.max = length();
@@ -143,7 +145,7 @@
       one("count").textContent = `${at} / ${length()}`;
       pick.value = round;
       const atStart = !round && !at;
-      const atEnd = round === parts.length - 1 && at === length();
+      const atEnd = round === boards.length - 1 && at === length();
       for (const [button, off] of [[first, !at], [back, atStart], [next, atEnd],
         [last, at === length()]]) button.disabled = off;
       if (atEnd) stop();
@@ -151,7 +153,7 @@
 
     function step(by) {
       if (at + by > length()) {
-        if (round < parts.length - 1) [round, at] = [round + 1, 0];
+        if (round < boards.length - 1) [round, at] = [round + 1, 0];
       } else if (at + by < 0) {
         if (round) {
           round -= 1;
@@ -174,7 +176,7 @@
 
     function toggle() {
       if (timer !== null) return stop();
-      if (round === parts.length - 1 && at === length()) [round, at] = [0, 0];
+      if (round === boards.length - 1 && at === length()) [round, at] = [0, 0];
       play.textContent = "Pause";
       timer = setInterval(() => (root.isConnected ? step(1) : stop()), PAUSE);
       draw();
