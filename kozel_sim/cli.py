@@ -414,9 +414,9 @@ def _need_picture_files(out: Path | None, html: Path | None, svg: Path | None, c
     seen: set[Path] = set()
     for file in (out, html, svg):
         need_new_file(file)
-        if file is not None and file.absolute() in seen:
+        if file is not None and file.resolve() in seen:
             raise ValueError(f"{file} is named twice; --out, --html and --svg are files apart")
-        seen |= {file.absolute()} if file else set()
+        seen |= {file.resolve()} if file else set()
     for option, file, most in (("--html", html, MOST_REPLAYS), ("--svg", svg, 1)):
         if file is not None and count > most:
             raise ValueError(f"--count {count} is too many for {option}, which draws up to {most}")

@@ -294,6 +294,7 @@ def _round_data(
     """Return a round as the script reads it: events, moments, accounts before and after."""
     seats = range(record.rules.players)
     return {
+        "n": told.round,
         "events": [
             {"s": event.seat, "w": event_words(event, first=n == 0)}
             | ({"d": 1, "h": event_words(event, hidden=True)} if event.draw is not None else {})

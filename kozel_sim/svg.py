@@ -456,7 +456,8 @@ def _line(x: float, y: float, words: str, *, bold: bool = False, room: int = 400
 def _wrapped(words: str, room: int) -> list[str]:
     """Cut a text into lines."""
     lines: list[str] = []
-    for word in words.split():
+    # What follows a colon stays with it.
+    for word in words.replace(": ", ":\u00a0").split(" ") if words else ():
         if lines and len(lines[-1]) + 1 + len(word) <= room:
             lines[-1] += f" {word}"
         else:

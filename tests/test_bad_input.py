@@ -420,7 +420,7 @@ def test_picture_files_of_replay(refused, unplayed, option):
     words = ["replay", "--players", 2, option]
     assert "file: File exists" in refused(*words, "file")
     assert "nothere/x: No such file" in refused(*words, "nothere/x")
-    assert "./new is named twice" in refused(*words, "./new", "--out", "new")
+    assert "../work/new is named twice" in refused(*words, "../work/new", "--out", "new")
     line = refused(*words, "new", "--count", 21)
     assert f"--count 21 is too many for {option}" in line
 

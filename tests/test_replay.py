@@ -210,6 +210,17 @@ def test_keys_and_buttons(opened, record):
 
 
 @needs_browser
+def test_an_address_names_a_moment(opened, record):
+    window = opened(replay_page([record]))
+    for place, words in (("#1.4", "4 / "), ("#1.9999", "{0} / {0}"), ("#99.1", "{0} / {0}")):
+        window.run("location.hash = arguments[0]", place)
+        settled = "return new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+        window.run(settled)
+        assert count(window).startswith(words.format(len(record.rounds[1].events)))
+        assert window.run("return document.querySelector('.kz-pick').value") == "1"
+
+
+@needs_browser
 def test_playing_goes_on_by_itself(opened, record):
     window = opened(replay_page([record]))
     script = """
@@ -297,7 +308,11 @@ def test_tiles_on_the_board_do_not_overlap_as_drawn(opened, donkey):
             "(b => [b.x + b.width / 2, b.y + b.height / 2, b.width, b.height])"
             "(e.getBoundingClientRect()))"
         )
-        assert len(boxes) == sum(len(e.play) for e in donkey.rounds[number].events)
+        laid = [p for e in donkey.rounds[number].events for p in e.play]
+        assert len(boxes) == len(laid)
+        named = "return boxes('.kz-board [data-e] text').map(e => e.textContent)"
+        closed = window.run(SEEN + named)
+        assert closed == [p.tile for p in laid if p.closed]
         for i, (x, y, w, h) in enumerate(boxes):
             for u, v, w2, h2 in boxes[:i]:
                 assert abs(x - u) > (w + w2) / 2 - 4 or abs(y - v) > (h + h2) / 2 - 4

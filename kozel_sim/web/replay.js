@@ -198,7 +198,20 @@
       keys[event.key]();
     }
     root.addEventListener("keydown", press);
+    // An address that ends in #3.14 opens round 3 after 14 events.
+    function follow() {
+      const [, number, event] = /^#(\d+)\.(\d+)$/.exec(location.hash) || [];
+      const found = data.rounds.findIndex((each) => each.n === +number);
+      if (found < 0) return;
+      round = found;
+      at = Math.min(+event, length());
+    }
     if (root.dataset.page) {
+      follow();
+      window.addEventListener("hashchange", () => {
+        follow();
+        draw();
+      });
       document.addEventListener("keydown", (event) => {
         if (event.target === document.body) press(event);
       });
