@@ -42,7 +42,7 @@ from kozel_sim.svg import (
 from kozel_sim.tiles import NAMES, PIPS, tile_id, tiles_of
 from kozel_sim.view import View
 
-MOST_ROUNDS = 60
+MOST_ROUNDS = 50
 """Of a longer match a replay shows the last ones, so that the file stays below 1.5 MB."""
 NEVER = 9999
 """A tile that stays to the end leaves after this event."""

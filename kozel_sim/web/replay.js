@@ -104,7 +104,9 @@
       const table = element("table");
       const head = element("tr");
       head.append(element("th", `Legal moves of seat ${now.s}`));
-      stages.forEach((stage, i) => head.append(element("th", `${i + 1}. ${data.stages[stage.n]}`)));
+      // Long names may be broken behind an underscore.
+      const name = (stage) => data.stages[stage.n].replaceAll("_", "_\u200b");
+      stages.forEach((stage, i) => head.append(element("th", `${i + 1}. ${name(stage)}`)));
       head.append(element("th", "played"));
       const top = element("thead");
       top.append(head);
