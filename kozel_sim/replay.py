@@ -114,7 +114,26 @@ def _framed(svg: str) -> str:
 
 
 def replay_page(records: Sequence[Record], round: int | None = None) -> str:
-    """Return a whole HTML page with a replay of each match, to be opened from disk."""
+    """Return a whole HTML page with a replay of each match, to be opened from disk.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        One or more matches.
+    round : int, optional
+        Only this round of each.
+
+    Returns
+    -------
+    str
+        It fetches nothing. An address that ends in ``#3.14`` opens round 3 after 14 events, where
+        the page has one match.
+
+    Raises
+    ------
+    ValueError
+        If a match has no such round.
+    """
     first = records[0]
     title = escape(f"Kozel: {first.rules.name}, seed {first.seed}, deal {first.deal}")
     alone = len(records) == 1

@@ -294,7 +294,18 @@ def board_svg(record: Record, round: int = 0, event: int | None = None) -> str:
 
 
 def position_svg(table: Round) -> str:
-    """Return the picture of a Round: chain, hands, bazaar, and what the seat to act may lay."""
+    """Return the picture of a Round: chain, hands, bazaar, and what the seat to act may lay.
+
+    Parameters
+    ----------
+    table : Round
+        A round of the reference engine, at any moment; of a Position its ``round()``.
+
+    Returns
+    -------
+    str
+        SVG text with all hands face up.
+    """
     chain = lay_chain(table.events, table.rules.spinner)
     act = ""
     if table.events:
@@ -374,6 +385,11 @@ def record_svg(record: Record, round: int | None = None) -> str:
     round : int, optional
         Only this round.
 
+    Returns
+    -------
+    str
+        SVG text.
+
     Raises
     ------
     ValueError
@@ -402,7 +418,18 @@ def _size(svg: str) -> tuple[float, float]:
 
 
 def view_svg(view: View) -> str:
-    """Return the picture of what one seat knows: its hand, the ends, and what each seat showed."""
+    """Return the picture of what one seat knows: its hand, the ends, and what each seat showed.
+
+    Parameters
+    ----------
+    view : View
+        What a policy is given.
+
+    Returns
+    -------
+    str
+        SVG text. The chain itself is not in a View: its ends are told, its tiles by who laid them.
+    """
     legal = 0
     for mask in view.legal:
         legal |= mask
@@ -456,8 +483,9 @@ def _line(x: float, y: float, words: str, *, bold: bool = False, room: int = 400
 def _wrapped(words: str, room: int) -> list[str]:
     """Cut a text into lines."""
     lines: list[str] = []
-    # What follows a colon stays with it.
-    for word in words.replace(": ", ":\u00a0").split(" ") if words else ():
+    for tied in (": ", "seat ", "pair "):
+        words = words.replace(tied, tied[:-1] + "\u00a0")
+    for word in words.split(" ") if words else ():
         if lines and len(lines[-1]) + 1 + len(word) <= room:
             lines[-1] += f" {word}"
         else:
