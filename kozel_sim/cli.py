@@ -7,7 +7,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -53,6 +53,9 @@ from kozel_sim.printing import (
 from kozel_sim.rating_report import print_plan
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
 
+if TYPE_CHECKING:
+    from kozel_sim.record import Record
+
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
     add_completion=True,
@@ -61,6 +64,8 @@ app = typer.Typer(
 )
 
 
+MOST_REPLAYS = 20
+"""Matches that one page of replays holds: more would be slow to open."""
 TEXT_BYTES = 1 << 15
 """Memory that replay takes for a match (a long one, with four players, and room for joining)."""
 
@@ -375,8 +380,16 @@ def replay(
     format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
     engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="File for an interactive replay; nothing is printed then."),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", help="File for a picture of each round's end; nothing is printed."),
+    ] = None,
 ) -> None:
-    """Play matches again and print their records."""
+    """Play matches again, and print their records or write pictures of them."""
     from kozel_sim.checks import need_memory, need_positive
     from kozel_sim.playing import play
 
@@ -386,15 +399,49 @@ def replay(
         raise ValueError(f"--round {round_} is for text; a record in JSON holds all rounds")
     need_positive("count", count)
     need_memory(f"{count:,} records", TEXT_BYTES * count)
-    need_new_file(out)
+    _need_picture_files(out, html, svg, count)
     read_code(code)
     (rule_set,) = read_rules(rules, players, set_, one=True)
     entrants = policies or ",".join(["random"] * rule_set.players)
-    texts = []
+    texts, shown = [], []
     for i in range(count):
         record = play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
         texts.append(record.to_json() if format_ == "json" else record.to_text(round_) + "\n")
-    write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
+        shown += [record] if html or svg else []
+    pictures = _draw(shown, round_, html, svg)
+    if out is not None or not pictures:
+        write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
+    for file, picture in pictures.items():
+        write_text(picture, file)
+
+
+def _need_picture_files(out: Path | None, html: Path | None, svg: Path | None, count: int) -> None:
+    """Raise unless replay can write each of its files, all of them new."""
+    seen: set[Path] = set()
+    for file in (out, html, svg):
+        need_new_file(file)
+        if file is not None and file.resolve() in seen:
+            raise ValueError(f"{file} is named twice; --out, --html and --svg are files apart")
+        seen |= {file.resolve()} if file else set()
+    for option, file, most in (("--html", html, MOST_REPLAYS), ("--svg", svg, 1)):
+        if file is not None and count > most:
+            raise ValueError(f"--count {count} is too many for {option}, which draws up to {most}")
+
+
+def _draw(
+    records: list[Record], round_: int | None, html: Path | None, svg: Path | None
+) -> dict[Path, str]:
+    """Return the pictures that replay was asked for, by file."""
+    pictures: dict[Path, str] = {}
+    if html is not None:
+        from kozel_sim.replay import replay_page
+
+        pictures[html] = replay_page(records, round_)
+    if svg is not None:
+        from kozel_sim.svg import record_svg
+
+        pictures[svg] = record_svg(records[0], round_)
+    return pictures
 
 
 @app.command(name="rules")
