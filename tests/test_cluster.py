@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from command_line import runner
+from user_policies import own_registry
 
 from kozel_sim import load_run
 
@@ -32,6 +33,12 @@ def heavy_end(view):
                 return (tile + 1) << (8 * arm)
     return 0
 '''
+
+
+@pytest.fixture(autouse=True)
+def forgetful_registry():
+    with own_registry():
+        yield
 
 
 @pytest.fixture

@@ -378,6 +378,7 @@ for preset, players in (("room-fish-all", 4), ("logic-games-goat", 3)):
 """
 
 
+@pytest.mark.slow
 def test_portable_code_gives_the_same(tmp_path):
     """Compiled for no processor in particular, in a process of its own."""
     env = {**os.environ, "NUMBA_CPU_NAME": "generic", "KOZEL_SIM_CACHE_DIR": str(tmp_path)}
