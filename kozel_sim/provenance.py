@@ -13,9 +13,9 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart balance bench checking checks cli cli_runs cluster duels experiment export
-    frames keeping merging metagame metrics options parts plain planning playing plots
-    positions printing rankings rating_report ratings reporting rounds runs schedule
+    __init__ apart balance bench checking checks cli cli_runs cluster drawing duels experiment
+    export field_plots frames keeping merging metagame metrics options parts plain planning playing
+    plots positions printing rankings rating_report ratings reporting rounds run_plots runs schedule
     sequential simulation stats stopping store sweep tell tell_report timing totals
     tournaments verifying warming
 """

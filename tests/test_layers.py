@@ -17,7 +17,8 @@ LAYERS = {
     "plain frames parts runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "tournaments duels bench tell apart positions timing checking warming",
-    "faces": "plots printing reporting rating_report tell_report cluster options cli cli_runs",
+    "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
+    "cluster options cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
