@@ -16,7 +16,7 @@ LAYERS = {
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
-    "tournaments duels bench tell apart positions timing checking warming",
+    "progress showing tournaments duels bench tell apart positions timing checking warming",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
     "cluster options cli cli_runs",
 }
