@@ -474,7 +474,7 @@ def ablation(
         middle, table.index, xerr=errors(middle, low, high), fmt="none", ecolor="0", capsize=3
     )
     ax.axvline(0, color="0.2", linewidth=1)
-    name_rows(ax, [wrapped(str(name), 30) for name in table["policy"]])
+    name_rows(ax, [wrapped(str(name), 34) for name in table["policy"]])
     for label in ax.get_yticklabels():
         label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
     level = percent(rows["level"].iloc[0])
