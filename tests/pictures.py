@@ -141,8 +141,8 @@ def tell(ax, other):
 PICTURES = {
     draw.__name__: draw
     for draw in [
-        *(leaderboard, goat_rates, seats, forest, duels, ablation, ratings, payoffs, nash),
-        *(points, rounds, convergence, tell),
+        *(leaderboard, goat_rates, points, rounds, convergence, seats),
+        *(forest, duels, ablation, ratings, payoffs, nash, tell),
     ]
 }
 

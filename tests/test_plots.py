@@ -1,5 +1,7 @@
 """Plots draw what the summary says, on the axes they are given, and leave the figure alone."""
 
+import re
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -230,6 +232,8 @@ def test_every_plot_has_a_picture():
     made_of_others = {"leaderboards", "forests", "all_duels", "tells"}
     assert set(PICTURES) | made_of_others == set(plots.__all__)
     assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
+    page = (BASELINE.parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PICTURES)
 
 
 @pytest.mark.parametrize("name", PICTURES)
