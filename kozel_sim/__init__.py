@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kozel_sim.rankings import pairwise, ranking
     from kozel_sim.ratings import elo_ratings, rate
     from kozel_sim.record import Record
+    from kozel_sim.replay import show
     from kozel_sim.rounds import rounds_frame
     from kozel_sim.rules import RuleSet
     from kozel_sim.runs import Run, Totals, load_run, load_totals
@@ -73,6 +74,7 @@ _HOMES = {
     "rankings": ["pairwise", "ranking"],
     "ratings": ["elo_ratings", "rate"],
     "record": ["Record"],
+    "replay": ["show"],
     "rules": ["RuleSet"],
     "scoring": [
         "bank_shares",
@@ -136,6 +138,7 @@ __all__ = [
     "seat_tables",
     "settle",
     "shard_balance",
+    "show",
     "simulate",
     "timeout_rating",
     "tournament",

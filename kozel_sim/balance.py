@@ -18,6 +18,7 @@ from scipy import special
 
 from kozel_sim import stats
 from kozel_sim.metrics import DealSums, holm, parts_of
+from kozel_sim.rows import number_matches
 
 Floats = npt.NDArray[np.float64]
 BALANCED = ("goat_rate", "points")
@@ -166,7 +167,7 @@ def seat_balance(frame: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
-        part = part.assign(match=stats.number_matches(part, int(keys["players"])))
+        part = part.assign(match=number_matches(part, int(keys["players"])))
         for by in ("seat", "led"):
             for metric in BALANCED:
                 sums = DealSums.of(part, metric, by)

@@ -7,7 +7,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -53,6 +53,9 @@ from kozel_sim.printing import (
 from kozel_sim.rating_report import print_plan
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
 
+if TYPE_CHECKING:
+    from kozel_sim.record import Record
+
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
     add_completion=True,
@@ -61,6 +64,8 @@ app = typer.Typer(
 )
 
 
+MOST_REPLAYS = 20
+"""Matches that one page of replays holds: more would be slow to open."""
 TEXT_BYTES = 1 << 15
 """Memory that replay takes for a match (a long one, with four players, and room for joining)."""
 
@@ -158,7 +163,7 @@ def tournament(
     quiet: Quiet = False,
 ) -> None:
     """Let policies play each other, every deal from every seat, and print the leaderboard."""
-    from kozel_sim.checks import read_seed
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     field = read_field(policies, read_code(code))
@@ -169,7 +174,7 @@ def tournament(
         rule_sets,
         field,
         deals,
-        read_seed(seed),
+        read_seed_of(out, seed),
         design,
         aggregate=aggregate,
         rounds=rounds,
@@ -201,6 +206,7 @@ def sweep(
     workers: Workers = 0,
     out: Out = None,
     aggregate: Aggregate = False,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -208,9 +214,9 @@ def sweep(
 
     Differences are paired by deal, against the first rule set.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.experiment import Experiment, load_experiment
     from kozel_sim.policies import FIELD, split_specs
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     own = read_code(code)
@@ -231,14 +237,15 @@ def sweep(
             raise ValueError(f"{experiment} is no tournament of tables; play it with kozel run")
         plan = plan.change(**given)
     else:
-        start = {"name": "sweep", "seed": read_seed(seed), "deals": 600}
+        start = {"name": "sweep", "seed": read_seed_of(out, seed), "deals": 600}
         field = {"rules": split_specs(rules or ""), "policies": [*FIELD, *own]}
         plan = Experiment.read({**start, **field, **given}, "sweep")
     planned = Tournament.of(plan, aggregate=aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
     folder = out or (Path("results") / plan.name if experiment else None)
-    report(planned, SWEEP, folder, workers or cores(), json_, quiet)
+    with mapper_of(dask) as mapper:
+        report(planned, SWEEP, folder, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()
@@ -257,6 +264,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -265,8 +273,8 @@ def compare(
     Of more than two singles one plays the first policy and the others the second, from every seat;
     pairs play it on either side.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.duels import two_policies
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
@@ -274,9 +282,10 @@ def compare(
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
     planned = Tournament(
-        "compare", rule_sets, pair, deals, read_seed(seed), "duels", ((0, 1),), stop=rule
+        "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
-    report(planned, COMPARISON, out, workers or cores(), json_, quiet)
+    with mapper_of(dask) as mapper:
+        report(planned, COMPARISON, out, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()
@@ -301,15 +310,17 @@ def plan(
     json_: Json = False,
 ) -> None:
     """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
-    from kozel_sim.checks import read_seed
     from kozel_sim.duels import two_policies
     from kozel_sim.planning import plan as plan_deals
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tournaments import Tournament
 
     read_code(code)
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_, one=True)
-    planned = Tournament("plan", rule_sets, pair, pilot, read_seed(seed), "duels", ((0, 1),))
+    planned = Tournament(
+        "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
+    )
     # What is compiled first is not part of the speed.
     replace(planned, deals=1, blocks=[]).play()
     played = planned.play(workers=cores())
@@ -339,8 +350,8 @@ def tell(
 
     Beside it stands the chance that he lacks it anyway, to an observer at the table.
     """
-    from kozel_sim.checks import read_seed
     from kozel_sim.policies import read_policies
+    from kozel_sim.store import read_seed_of
     from kozel_sim.tell import POLICIES
     from kozel_sim.tell_report import report_tell
     from kozel_sim.tournaments import Tournament
@@ -348,7 +359,7 @@ def tell(
     read_code(code)
     field = read_policies(policies if policies is not None else list(POLICIES))
     rule_sets = read_rules(rules, players, set_)
-    planned = Tournament("tell", rule_sets, field, matches or 0, read_seed(seed))
+    planned = Tournament("tell", rule_sets, field, matches or 0, read_seed_of(out, seed))
     report_tell(planned, out, workers or cores(), json_, quiet)
 
 
@@ -369,8 +380,16 @@ def replay(
     format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
     engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
     out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="File for an interactive replay; nothing is printed then."),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", help="File for a picture of each round's end; nothing is printed."),
+    ] = None,
 ) -> None:
-    """Play matches again and print their records."""
+    """Play matches again, and print their records or write pictures of them."""
     from kozel_sim.checks import need_memory, need_positive
     from kozel_sim.playing import play
 
@@ -380,15 +399,49 @@ def replay(
         raise ValueError(f"--round {round_} is for text; a record in JSON holds all rounds")
     need_positive("count", count)
     need_memory(f"{count:,} records", TEXT_BYTES * count)
-    need_new_file(out)
+    _need_picture_files(out, html, svg, count)
     read_code(code)
     (rule_set,) = read_rules(rules, players, set_, one=True)
     entrants = policies or ",".join(["random"] * rule_set.players)
-    texts = []
+    texts, shown = [], []
     for i in range(count):
         record = play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
         texts.append(record.to_json() if format_ == "json" else record.to_text(round_) + "\n")
-    write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
+        shown += [record] if html or svg else []
+    pictures = _draw(shown, round_, html, svg)
+    if out is not None or not pictures:
+        write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
+    for file, picture in pictures.items():
+        write_text(picture, file)
+
+
+def _need_picture_files(out: Path | None, html: Path | None, svg: Path | None, count: int) -> None:
+    """Raise unless replay can write each of its files, all of them new."""
+    seen: set[Path] = set()
+    for file in (out, html, svg):
+        need_new_file(file)
+        if file is not None and file.resolve() in seen:
+            raise ValueError(f"{file} is named twice; --out, --html and --svg are files apart")
+        seen |= {file.resolve()} if file else set()
+    for option, file, most in (("--html", html, MOST_REPLAYS), ("--svg", svg, 1)):
+        if file is not None and count > most:
+            raise ValueError(f"--count {count} is too many for {option}, which draws up to {most}")
+
+
+def _draw(
+    records: list[Record], round_: int | None, html: Path | None, svg: Path | None
+) -> dict[Path, str]:
+    """Return the pictures that replay was asked for, by file."""
+    pictures: dict[Path, str] = {}
+    if html is not None:
+        from kozel_sim.replay import replay_page
+
+        pictures[html] = replay_page(records, round_)
+    if svg is not None:
+        from kozel_sim.svg import record_svg
+
+        pictures[svg] = record_svg(records[0], round_)
+    return pictures
 
 
 @app.command(name="rules")

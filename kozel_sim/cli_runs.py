@@ -28,6 +28,14 @@ def face_of(played: Run | Totals, sweep: bool = False) -> Face:
     return COMPARISON if played.name in ("compare", "duel") else DUELS
 
 
+def need_two_rule_sets(folder: Path, sweep: bool) -> None:
+    """Raise ValueError if a run is to be shown as a sweep, and is none."""
+    from kozel_sim.store import read_manifest
+
+    if sweep and len(read_manifest(folder)["rules"]) < 2:
+        raise ValueError(f"{folder} is no sweep: it was played under one rule set")
+
+
 def show(
     folder: Folder,
     sweep: Annotated[
@@ -38,6 +46,7 @@ def show(
     """Print a run's tables again."""
     from kozel_sim.runs import load
 
+    need_two_rule_sets(folder, sweep)
     played = load(folder)
     show_run(played, face_of(played, sweep), json_)
 
@@ -57,7 +66,9 @@ def verify(
     folder: Folder,
     sample: Annotated[int, number("--sample", help="How many parts are played again.")] = 3,
     all_: Annotated[bool, typer.Option("--all", help="Play all parts again.")] = False,
-    seed: Annotated[int, number("--seed", help="Draws the parts.")] = 0,
+    seed: Annotated[
+        int | None, number("--seed", help="Draws the parts; others each time if not given.")
+    ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="auto, vector, scalar or reference.")
     ] = "auto",
@@ -68,9 +79,11 @@ def verify(
 
     Exit code 1 if anything is not as it was.
     """
+    from kozel_sim.checks import read_seed
     from kozel_sim.verifying import verify as look
 
     read_code(code)
+    seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
     done = {"hash": 0, "replay": 0, "listed": 0}
     for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
@@ -82,7 +95,7 @@ def verify(
     else:
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
-        told = f"{done['hash']} files hashed, {done['replay']} played again"
+        told = f"{done['hash']} files hashed, {done['replay']} played again (seed {seed})"
         print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
     if wrong:
         raise typer.Exit(1)
@@ -100,6 +113,7 @@ def merge(
     """Put the shards of a run together, which were played with --shard i/n."""
     from kozel_sim.merging import merge as join
 
+    need_two_rule_sets(folders[0], sweep)
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterable
 from functools import lru_cache
@@ -42,7 +43,10 @@ class Cluster:
         self._local: Any = None
         if address == LOCAL:
             self._local = distributed.LocalCluster(
-                n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=None
+                n_workers=os.cpu_count(),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
             )
         try:
             self._client = distributed.Client(self._local or address, timeout=10)
@@ -79,9 +83,11 @@ class Cluster:
         recipe = json.dumps(planned.manifest(engine))
         futures = {self._client.submit(play_part, recipe, part, pure=False): part for part in parts}
         try:
-            for future, result in as_completed(futures, with_results=True):
+            for future in as_completed(futures):
                 part = futures.pop(future)
-                deliver(part, result)
+                if future.status not in ("finished", "error"):
+                    raise OSError("the Dask cluster is lost: its scheduler does not answer")
+                deliver(part, future.result())
                 if progress:
                     progress(planned.matches_of(part))
         except KilledWorker as error:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.checks import Engine, read_rule_sets, read_seed
+from kozel_sim.checks import Engine, read_rule_sets
 from kozel_sim.decision import Policy
 from kozel_sim.metrics import (
     METRICS,
@@ -32,6 +32,7 @@ from kozel_sim.progress import ShowProgress
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run
 from kozel_sim.schedule import DUELS, VERSUS
+from kozel_sim.store import read_seed_of
 from kozel_sim.tournaments import Tournament
 
 
@@ -83,7 +84,9 @@ def duel(
     """
     rule_sets = read_rule_sets(rules, players)
     pair = two_policies(first, second)
-    planned = Tournament("duel", rule_sets, pair, deals, read_seed(seed), DUELS, ((0, 1),))
+    planned = Tournament(
+        "duel", rule_sets, pair, deals, read_seed_of(folder, seed), DUELS, ((0, 1),)
+    )
     run = planned.play(engine, workers, progress=progress, folder=folder)
     assert isinstance(run, Run)
     return run

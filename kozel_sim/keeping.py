@@ -22,7 +22,7 @@ from kozel_sim.runs import (
     totals_of,
     write_frames,
 )
-from kozel_sim.store import RunFolder
+from kozel_sim.store import RunFolder, read_content
 from kozel_sim.totals import Sums, join_sums, write_sums
 
 
@@ -86,13 +86,19 @@ class Kept:
         self._start = time.perf_counter()
         self._before = float(folder.manifest.get("seconds", 0.0))
         self._names = [folder_of_block(block) for block in blocks]
+        self._there = {e["file"]: tuple(e.get("deals", ())) for e in folder.manifest["files"]}
+        for entry in folder.manifest["files"]:
+            if folder.has(entry["file"]):
+                read_content(folder.path, entry)
+        folder.note(part_sizes=self.sizes)
 
     def _name(self, part: Part) -> str:
         return part_name(self._kind, self._names[part.block], part.first)
 
     def has(self, part: Part) -> bool:
         """Tell whether a part is there from before."""
-        return self._folder.has(self._name(part))
+        name = self._name(part)
+        return self._folder.has(name) and self._there.get(name) == (part.first, part.end)
 
     def keep(self, part: Part, result: Result) -> None:
         """Write what came of a part."""
@@ -104,7 +110,8 @@ class Kept:
             files, facts = write_frames(self._names[part.block], part.first, result)
         for fact in facts.values():
             fact["deals"] = [part.first, part.end]
-        self._folder.keep(files, facts, part_sizes=self.sizes, seconds=self._seconds())
+        self._folder.keep(files, facts, self._seconds())
+        self._there |= dict.fromkeys(files, (part.first, part.end))
 
     def matches(self, part: Part) -> pd.DataFrame:
         """Read the matches of a part."""

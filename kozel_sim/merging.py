@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kozel_sim.balance import seat_balance, shard_balance
 from kozel_sim.keeping import counts, made
 from kozel_sim.plain import records
-from kozel_sim.runs import Run, Totals, load, number_of_block
+from kozel_sim.runs import Run, Totals, gaps, load, number_of_block
 from kozel_sim.store import differences, open_folder, read_content, read_finished
 from kozel_sim.tournaments import read_shard
 
@@ -119,6 +119,12 @@ def _check(manifests: dict[Path, dict[str, Any]], first: Path) -> None:
             raise ValueError(f"shard {manifest['shard']} is there twice: {seen[i]} and {folder}")
         seen[i] = folder
     n = read_shard(whole["shard"])[1]
+    every = [entry for each in manifests.values() for entry in each["files"]]
+    joined = {key: value for key, value in whole.items() if key != "shard"} | {"files": every}
     missing = [f"{i}/{n}" for i in range(1, n + 1) if i not in seen]
     if missing:
         raise ValueError(f"shards {', '.join(missing)} are missing")
+    if lacking := gaps(joined):
+        raise ValueError(
+            f"these shards were not cut alike: {'; '.join(lacking[:3])} are in none, or in two"
+        )

@@ -117,11 +117,17 @@ class _Game:
             self.totals - self.totals.sum(axis=2, keepdims=True) / sums * self.counts
         ) / sums
         of_duels = self.sign * (residuals[:, 0] - residuals[:, 1])
+        played = self.counts.sum(axis=1) > 0
         found: dict[tuple[int, int], list[Floats]] = {}
-        for (one, two), influence in zip(self.cells.tolist(), of_duels, strict=True):
-            turn = 1.0 if one < two else -1.0
-            found.setdefault((min(one, two), max(one, two)), []).append(turn * influence)
-        return {pair: np.mean(parts, axis=0) for pair, parts in found.items()}
+        met: dict[tuple[int, int], list[Floats]] = {}
+        for cell, (one, two) in enumerate(self.cells.tolist()):
+            turn, pair = (1.0, (one, two)) if one < two else (-1.0, (two, one))
+            found.setdefault(pair, []).append(turn * of_duels[cell])
+            met.setdefault(pair, []).append(played[cell])
+        # Pairs that were decided early have fewer deals than others.
+        return {
+            pair: np.mean(parts, axis=0)[np.any(met[pair], axis=0)] for pair, parts in found.items()
+        }
 
     def matches_of(self, pair: tuple[int, int]) -> int:
         """Return how many matches two have played, in either order."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
 
 Floats = npt.NDArray[np.float64]
@@ -168,15 +169,6 @@ def values_of(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
     return np.where(known, values, 0.0), np.where(known, weights, 0.0)
 
 
-def strata_of(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """Return the cyclic order that each deal is played in, in the order in which deals appear."""
-    firsts = ~rows["deal"].duplicated().to_numpy()
-    if "seating" not in rows.columns:
-        return np.zeros(int(firsts.sum()), np.int64)
-    seating = rows["seating"].to_numpy()[firsts].astype(np.int64)
-    return np.asarray(seating // rows["players"].to_numpy()[firsts], np.int64)
-
-
 def error_of(influence: Floats) -> float:
     """Return the standard error of a sum of means, from each deal's influence, ``[deal]``."""
     n = len(influence)
@@ -272,7 +264,7 @@ def resamples_of(strata: npt.NDArray[np.int64], resamples: int, seed: int) -> It
     """
     rng = np.random.default_rng(seed)
     _, sizes = np.unique(strata, return_counts=True)
-    if sizes.min() < stats.LEAST_OF_A_KIND:
+    if not stats.set_apart(sizes):
         strata = np.zeros(len(strata), np.int64)
     kinds = [np.flatnonzero(strata == kind) for kind in np.unique(strata)]
     for _ in range(resamples):

@@ -174,13 +174,11 @@ class PartPlayer:
         """Return how the rule sets' matches are added up, some deals at a time."""
         cycle = block.lineups.cycle
         deals = max(cycle, CHUNK // block.lineups.matches // cycle * cycle)
-        ids, _, players = block.lineups.of_deals(0, deals)
-        pattern = new_matches(ids, players)
         names = [policy.name for policy in self._policies]
         tallies: list[Tally] = []
         for rules in block.rules:
             first = tallies[0] if tallies else None
-            tallies.append(Tally(rules, names, pattern, deals, first))
+            tallies.append(Tally(rules, names, block.lineups, deals, first))
         return tallies
 
     def _add_up(self, block: Block, part: Part, progress: Progress | None) -> list[Sums]:

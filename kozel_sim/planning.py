@@ -20,6 +20,10 @@ MANY = 10_000
 """Deals from which Student's t is as good as normal."""
 
 
+LEAST = 1e-6
+"""The least difference that is planned for, in deviations."""
+
+
 def plan(
     pilot: pd.DataFrame,
     detect: float,
@@ -139,6 +143,10 @@ def deals_needed(detect: float, deviation: float, power: float, level: float) ->
     if deviation == 0:
         return 2
     effect = detect / deviation
+    if effect < LEAST:
+        raise ValueError(
+            f"detect={detect:g} is too little: it would take more than {1 / LEAST**2:.0e} deals"
+        )
     z = float(special.ndtri((1 + level) / 2) + special.ndtri(power))
     about = (z / effect) ** 2
     if about > MANY:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,9 +98,16 @@ def progress_bar(total: int, quiet: bool) -> Iterator[Progress | None]:
         yield step
 
 
-def spread(values: tuple[float, ...], scale: float, digits: int) -> str:
+def number_text(value: float | None, scale: float, digits: int) -> str:
+    """Write a number; a question mark where nothing is known, as of the spread of one deal."""
+    if value is None or not math.isfinite(value):
+        return "?"
+    return f"{scale * value:.{digits}f}"
+
+
+def spread(values: tuple[float | None, ...], scale: float, digits: int) -> str:
     """Write an estimate with its interval behind it."""
-    middle, low, high = (f"{scale * v:.{digits}f}" for v in values)
+    middle, low, high = (number_text(v, scale, digits) for v in values)
     return f"{middle}{'%' if scale == 100 else ''} [{low}, {high}]"
 
 

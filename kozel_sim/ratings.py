@@ -28,7 +28,8 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
-from kozel_sim.metrics import parts_of, resamples_of, strata_of
+from kozel_sim.metrics import parts_of, resamples_of
+from kozel_sim.rows import strata_of, whole_matches
 from kozel_sim.scoring import elo_change
 
 Floats = npt.NDArray[np.float64]
@@ -68,7 +69,7 @@ class _Choices:
     @classmethod
     def of(cls, part: pd.DataFrame, players: int) -> _Choices:
         """Read the places of whole matches of one preset."""
-        part = stats.whole_matches(part, players)
+        part = whole_matches(part, players)
         shape = (-1, players)
         codes, names = pd.factorize(part["policy"])
         side_of = part["side"].to_numpy()[:players]
@@ -364,7 +365,7 @@ def elo_ratings(
     for keys, part in parts_of(frame):
         if int(keys["players"]) != 2:
             raise ValueError(f"Elo compares two players; {keys['preset']} has {keys['players']}")
-        part = stats.whole_matches(part, 2)
+        part = whole_matches(part, 2)
         codes, names = pd.factorize(part["policy"])
         pairs, won = codes.reshape(-1, 2), part["winner"].to_numpy().reshape(-1, 2)
         deal, deals = pd.factorize(part["deal"].to_numpy()[::2])

@@ -13,6 +13,7 @@ from kozel_sim.printing import (
     console,
     hush,
     interval,
+    number_text,
     p_text,
     print_json,
     progress_bar,
@@ -73,7 +74,8 @@ def report(
         raise
     except OSError as error:
         if kept := _kept(folder, manifest):
-            raise OSError(f"{error.filename}: {error.strerror}{kept}") from None
+            said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            raise OSError(f"{said}{kept}") from None
         raise
     note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
     if known:
@@ -129,8 +131,9 @@ def results_of(played: Run | Totals) -> pd.DataFrame | Totals:
 
 def leaderboard_data(played: Run | Totals) -> dict[str, Any]:
     """Return a tournament's tables as JSON values."""
-    found = {"summary": records(played.summary()), "presets": records(played.presets())}
-    return found | conclusions_data(played)
+    found = {"summary": played.summary(), "presets": played.presets()}
+    plain = {name: records(marked(frame, played)) for name, frame in found.items()}
+    return plain | conclusions_data(played)
 
 
 def conclusions_data(played: Run | Totals) -> dict[str, Any]:
@@ -143,7 +146,20 @@ def conclusions_data(played: Run | Totals) -> dict[str, Any]:
     found = {"seats": seat_tables(played.frame), "balance": seat_balance(played.frame)}
     if "duel" not in played.frame:
         found["ranking"] = ranking(played.frame)
-    return {name: records(frame) for name, frame in found.items()}
+    plain = {name: records(marked(frame, played)) for name, frame in found.items()}
+    if "stopping" in played.manifest:
+        plain["stopping"] = played.manifest["stopping"]
+    return plain
+
+
+def marked(frame: pd.DataFrame, played: Run | Totals) -> pd.DataFrame:
+    """Say of intervals whether they are those of a run that stopped when it was sure."""
+    if "stopping" not in played.manifest or "method" not in frame:
+        return frame
+    return frame.assign(method=frame["method"] + UNCORRECTED)
+
+
+UNCORRECTED = ", not corrected for stopping"
 
 
 def write_leaderboard(played: Run | Totals, folder: Path) -> None:
@@ -153,7 +169,7 @@ def write_leaderboard(played: Run | Totals, folder: Path) -> None:
     matplotlib.use("Agg")
     from kozel_sim import plots
 
-    summary = played.summary()
+    summary = marked(played.summary(), played)
     summary.to_csv(folder / "summary.csv", index=False)
     write_conclusions(played, folder)
     plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
@@ -299,13 +315,15 @@ def print_stopping(rows: list[dict[str, Any]]) -> None:
             STOPPED.get(row["decision"], row["decision"]),
             f"{row['n_deals']:,}",
             spread((row["estimate"], row["ci_low"], row["ci_high"]), scale, digits),
-            f"{scale * row['adjusted']:.{digits}f}",
-            "[{}, {}]".format(*(f"{scale * end:.{digits}f}" for end in ends)),
+            number_text(row["adjusted"], scale, digits),
+            "[{}, {}]".format(*(number_text(end, scale, digits) for end in ends)),
         )
     console().print(table)
     print(
         "naive: as if the deals had been fixed; adjusted: less its bias; the last interval holds "
-        f"at all looks, for all rows together ({rows[0]['method']})\n"
+        f"at all looks, for all rows together ({rows[0]['method']}). It is wider than the test of "
+        "who is better needs to decide, and may hold 0 beside a decision. All other tables of this "
+        "run are as if its deals had been fixed.\n"
     )
 
 
@@ -422,7 +440,9 @@ def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
     for row in policies:
         if row["policy"] == weakest["policy"] and row["preset"] != base:
             low, high = row["diff_ci_low"], row["diff_ci_high"]
-            verdict = "raises it" if low > 0 else "lowers it" if high < 0 else "leaves it open"
+            verdict = "leaves it open"
+            if low is not None and (low > 0 or high < 0):
+                verdict = "raises it" if low > 0 else "lowers it"
             if row["difference"] == row["diff_std_error"] == 0:
                 verdict = "changed nothing"
             change = spread((row["difference"], low, high), 100, 2)
@@ -446,7 +466,8 @@ def duel_data(played: Run) -> dict[str, Any]:
     """Return the duels' comparisons as JSON values."""
     from kozel_sim.duels import compare
 
-    return {"duels": records(compare(played.frame))} | conclusions_data(played)
+    found = {"duels": records(marked(compare(played.frame), played))}
+    return found | conclusions_data(played)
 
 
 def write_duels(played: Run, folder: Path) -> None:
@@ -457,7 +478,7 @@ def write_duels(played: Run, folder: Path) -> None:
     from kozel_sim import plots
     from kozel_sim.duels import compare
 
-    found = compare(played.frame)
+    found = marked(compare(played.frame), played)
     found.to_csv(folder / "duels.csv", index=False)
     write_conclusions(played, folder)
     plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
@@ -512,11 +533,26 @@ def print_comparison(played: Run) -> None:
         ]
         print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
         show(lines, json_=False)
-        print(verdict(records(here)[-1], preset) + "\n")
+        if "stopping" not in played.manifest:
+            print(verdict(records(here)[-1], preset) + "\n")
+    for row in played.manifest.get("stopping", []):
+        print(f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}\n")
+
+
+DECIDED = {
+    "better": "the first is better ({})",
+    "worse": "the first is worse ({})",
+    "no difference": "no difference worth finding ({})",
+    "enough": "the interval is as narrow as asked ({})",
+    "open": "not decided; more deals (-n) would tell ({})",
+}
+"""What a rule decided of a comparison, in plain words."""
 
 
 def verdict(row: dict[str, Any], rules: str) -> str:
     """Say in plain words what the difference in goat rate says."""
+    if row["ci_low"] is None:
+        return f"Not decided: one deal says nothing of luck under {rules}. More deals (-n) would."
     better = row["ci_high"] < 0 or row["ci_low"] > 0
     low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
     if not better:

@@ -30,6 +30,7 @@ from kozel_sim.drawing import (
     wrapped,
 )
 from kozel_sim.metrics import DealSums, metric_of
+from kozel_sim.rows import by_deal
 from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
 from kozel_sim.tell import CLAIM
@@ -224,7 +225,7 @@ def convergence(
     place = sums.names.index(one(rows, "policy", policy)["policy"].iloc[0])
     if sums.deals < 2:
         raise ValueError("one deal does not converge; play at least 2")
-    matches = np.cumsum(stats.by_deal(rows, rows["seat"] == 0))
+    matches = np.cumsum(by_deal(rows, rows["seat"] == 0))
     looks = np.unique(np.geomspace(2, sums.deals, 120).round().astype(int))
     found = [_first_deals(sums, place, n, level) for n in looks]
     if ax is None:

@@ -18,6 +18,7 @@ from kozel_sim.showing import MOST_ROWS, results_html
 from kozel_sim.store import (
     MANIFEST,
     open_folder,
+    place_of,
     read_finished,
     read_manifest,
     read_table,
@@ -122,17 +123,21 @@ class Run:
         """
         with open_folder(folder, self.manifest) as kept:
             if not kept.finished:
-                for number, frames in enumerate(self._blocks()):
+                sizes = []
+                for number, (keys, frames) in enumerate(self._blocks()):
                     deals = frames["matches"]["deal"]
-                    files, facts = write_frames(f"{number:02}", int(deals.min()), frames)
+                    first, end = int(deals.min()), int(deals.max()) + 1
+                    sizes.append(end - first)
+                    files, facts = write_frames(block_name(number, *keys), first, frames)
                     for fact in facts.values():
-                        fact["deals"] = [int(deals.min()), int(deals.max()) + 1]
+                        fact["deals"] = [first, end]
                     kept.keep(files, facts)
+                kept.note(part_sizes=sizes)
                 kept.finish(closing(self.manifest))
         return Path(folder)
 
-    def _blocks(self) -> Iterator[dict[str, pd.DataFrame]]:
-        """Yield the frames of each block."""
+    def _blocks(self) -> Iterator[tuple[Any, dict[str, pd.DataFrame]]]:
+        """Yield what each block is, and its frames."""
         keys = [key for key in ("preset", "players", "duel") if key in self.frame]
         rounds = self.rounds_frame
         of_block = {} if rounds is None else dict(iter(rounds.groupby(keys, observed=True)))
@@ -140,7 +145,7 @@ class Run:
             frames = {"matches": rows}
             if of_block:
                 frames["rounds"] = of_block[values]
-            yield frames
+            yield values, frames
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,7 @@ class Totals:
     @property
     def rounds(self) -> int:
         """Rounds played in all matches."""
-        return sum(int(s.products[0, GAME.index("rounds")]) for s in self.sums)
+        return sum(s.sum_of(GAME.index("rounds")) for s in self.sums)
 
     def summary(
         self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
@@ -266,7 +271,8 @@ class Totals:
                 for number, players in enumerate(dict.fromkeys(s.players for s in self.sums)):
                     here = [sums for sums in self.sums if sums.players == players]
                     content, facts = write_sums(here)
-                    name = part_name("totals", f"{number:02}", 0)
+                    rules = here[0].preset if len(here) == 1 else f"{len(here)} rule sets"
+                    name = part_name("totals", block_name(number, rules, players), 0)
                     kept.keep({name: content}, {name: facts | {"deals": [0, here[0].deals]}})
                 kept.finish(closing(self.manifest))
         return Path(folder)
@@ -294,6 +300,7 @@ def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    need_whole(folder, manifest)
     if manifest.get("aggregate"):
         raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
     frames = list(read_frames(folder, manifest, "matches"))
@@ -321,6 +328,7 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    need_whole(folder, manifest)
     if not manifest.get("aggregate"):
         raise ValueError(f"{folder} holds a run with a frame; read it with load_run")
     blocks: dict[str, list[list[Sums]]] = {}
@@ -360,16 +368,56 @@ def block_of(name: str) -> str:
 
 def number_of_block(name: str) -> int:
     """Return the number of the block that a file belongs to."""
-    return int(block_of(name).partition("-")[0])
+    return place_of(name)[1]
 
 
 def folder_of_block(block: Block) -> str:
     """Return the name of a block's folder: its number, rules, players and duel."""
-    words = [block.rules[0].name, str(block.rules[0].players), block.duel]
-    if len(block.rules) > 1:
-        words[0] = f"{len(block.rules)}-rule-sets"
-    text = re.sub(r"[^A-Za-z0-9]+", "-", " ".join(words)).strip("-")
-    return f"{block.number:02}-{text[:60].strip('-')}"
+    name = block.rules[0].name if len(block.rules) == 1 else f"{len(block.rules)} rule sets"
+    return block_name(block.number, name, block.rules[0].players, block.duel)
+
+
+def block_name(number: int, rules: str, players: int, duel: str = "") -> str:
+    """Return the name of a block's folder.
+
+    Examples
+    --------
+    >>> block_name(3, "room-fish-all", 4, "dump_heavy v random")
+    '03-room-fish-all-4-dump-heavy-v-random'
+    """
+    text = re.sub(r"[^A-Za-z0-9]+", "-", f"{rules} {players} {duel}").strip("-")
+    return f"{number:02}-{text[:60].strip('-')}"
+
+
+def gaps(manifest: dict[str, Any]) -> list[str]:
+    """Return what a finished run lacks, in words: deals of a block that no file has, or has twice.
+
+    A run that stopped when it was sure may end anywhere, and a shard has some parts alone.
+    """
+    if "blocks" not in manifest or "shard" in manifest:
+        return []
+    kinds = ["totals"] if manifest.get("aggregate") else ["matches"]
+    kinds += ["rounds"] if manifest.get("rounds") else []
+    found = []
+    for kind in kinds:
+        for number in range(manifest["blocks"]):
+            entries = [e for e in manifest["files"] if place_of(e["file"])[:2] == (kind, number)]
+            at = 0
+            for first, end in sorted(e.get("deals", (-1, -1)) for e in entries):
+                if first != at:
+                    found.append(f"{kind} of block {number}: deals {at} to {first - 1}")
+                at = end
+            if at != manifest["deals"] and "stop" not in manifest:
+                found.append(f"{kind} of block {number}: deals {at} to {manifest['deals'] - 1}")
+    return found
+
+
+def need_whole(folder: Path, manifest: dict[str, Any]) -> None:
+    """Raise ValueError unless a finished run has all its deals, each once."""
+    if manifest.get("state") == "finished" and (lacking := gaps(manifest)):
+        raise ValueError(
+            f"{folder / MANIFEST} is damaged: it does not list {'; '.join(lacking[:3])}"
+        )
 
 
 def write_frames(

@@ -93,8 +93,10 @@ class ThreeWay:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not 0 < self.effect < math.inf:
-            raise ValueError(f"effect must be more than 0, not {self.effect!r}")
+        if not 1e-6 <= self.effect <= 10:
+            raise ValueError(
+                f"effect must be from 0.000001 to 10 standard deviations, not {self.effect!r}"
+            )
         Sprt(0, self.effect, self.alpha, self.beta)  # refuses impossible rates
 
     @property

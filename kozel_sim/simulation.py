@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, overload
 
-from kozel_sim.checks import Engine, need_positive, read_seed, read_table
+from kozel_sim.checks import Engine, need_positive, read_table
 from kozel_sim.decision import Policy
 from kozel_sim.progress import ShowProgress
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import seat_policies
+from kozel_sim.store import read_seed_of
 from kozel_sim.tournaments import SEATED, Tournament
 
 
@@ -121,7 +122,7 @@ def simulate(
         [rules],
         entrants,
         matches,
-        read_seed(seed),
+        read_seed_of(folder, seed),
         f"{SEATED} {seating}",
         aggregate=aggregate,
     )

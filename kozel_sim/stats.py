@@ -2,7 +2,8 @@
 
 All matches that share a deal share its luck, so the deal is the cluster: a mean is a ratio of sums
 over deals, its standard error comes from the deals' deviations, and its interval from Student's t
-with one degree of freedom less than there are deals.
+with one degree of freedom less than there are deals. Deals of several kinds by design, such as the
+cyclic orders of a tournament, are set apart: one degree less for each kind.
 """
 
 from __future__ import annotations
@@ -17,9 +18,21 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
+from kozel_sim.rows import (
+    by_deal,
+    by_first_row,
+    number_matches,
+    orders_of,
+    strata_of,
+    whole_matches,
+)
+
 LEVEL = 0.95
+_ORDER = "cyclic order"
+_CLUSTERED = "t, clustered by deal"
 _PAIRED = "t, paired and clustered by deal"
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,9 @@ def clustered_mean(
     level : float, default 0.95
         The interval's coverage.
     rate : bool, default False
-        The values are 0 or 1: the interval is kept within 0 and 1, and where all deals agree it is
-        Wilson's with the deals as trials, so that few results never look certain.
+        The values are 0 or 1: the interval is Wilson's, which stays within 0 and 1 and suits rare
+        events. Where all deals agree, the deals are its trials, so that few results never look
+        certain.
     strata : array_like of int, optional, ``[deal]``
         The kind of each deal, where the design fixes how many there are of each, see
         ``clustered_error``.
@@ -147,26 +161,50 @@ def clustered_error(
     if strata is None:
         return whole, 1
     kinds, of_deal, sizes = np.unique(strata, return_inverse=True, return_counts=True)
-    if len(kinds) == 1 or sizes.min() < LEAST_OF_A_KIND:
+    if not set_apart(sizes):
         return whole, 1
     means = np.bincount(of_deal, deviation) / sizes
     scale = (sizes / (sizes - 1))[of_deal]
-    return math.sqrt(float(np.sum(scale * (deviation - means[of_deal]) ** 2))), len(kinds)
+    within = math.sqrt(float(np.sum(scale * (deviation - means[of_deal]) ** 2)))
+    return without_dust(within, whole), len(kinds)
+
+
+def set_apart(deals: npt.ArrayLike) -> bool:
+    """Tell whether kinds of deals are set apart, by how many there are of each, ``[kind]``."""
+    sizes = np.asarray(deals)
+    return len(sizes) > 1 and bool(sizes.min() >= LEAST_OF_A_KIND)
 
 
 def mean_estimate(
     mean: float, error: float, n: int, level: float, rate: bool, strata: int = 1
 ) -> Estimate:
-    """Return the estimate of a mean with its standard error, of n deals; as `clustered_mean`."""
+    """Return the estimate of a mean with its standard error, of n deals; as `clustered_mean`.
+
+    A rate's interval is Wilson's, of as many trials as would have its error, with Student's t.
+
+    References
+    ----------
+    Korn and Graubard, "Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data", Survey Methodology 24, 1998 (effective sample size); Dean
+    and Pagano, "Evaluating confidence interval methods for binomial proportions in clustered
+    surveys", Journal of Survey Statistics and Methodology 3, 2015 (Wilson's with it).
+    """
     need_level(level)
     if rate and not 0 < error < math.inf:
         low, high = wilson(mean * n, n, level)
         return Estimate(mean, error, low, high, level, n, "Wilson, deals as trials")
-    half = math.inf if n == 1 else float(special.stdtrit(n - strata, (1 + level) / 2)) * error
-    low, high = mean - half, mean + half
+    if n == 1:
+        return Estimate(mean, error, -math.inf, math.inf, level, n, _CLUSTERED)
+    if error == 0:
+        # As many deals as may go unseen could differ, each by as much as there is.
+        half = abs(mean) * wilson(0, n, level)[1]
+        method = "Wilson, deals as trials"
+        return Estimate(mean, error, mean - half, mean + half, level, n, method, strata)
+    t = float(special.stdtrit(n - strata, (1 + level) / 2))
     if rate:
-        low, high = max(0.0, low), min(1.0, high)
-    return Estimate(mean, error, low, high, level, n, "t, clustered by deal", strata)
+        low, high = _score_interval(mean, mean * (1 - mean) / error**2, t)
+        return Estimate(mean, error, low, high, level, n, f"Wilson, {_CLUSTERED}", strata)
+    return Estimate(mean, error, mean - t * error, mean + t * error, level, n, _CLUSTERED, strata)
 
 
 def clustered_difference(
@@ -241,9 +279,9 @@ def difference_estimate(
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
     half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
     low, high, method = difference - half, difference + half, _PAIRED
-    if rate and error == 0:
+    if error == 0:
         # As many deals as may go unseen could differ, each by as much as there is.
-        half = (1 + abs(difference)) * wilson(0, n, level)[1]
+        half = (rate + abs(difference)) * wilson(0, n, level)[1]
         low, high, method = difference - half, difference + half, "Wilson, deals as trials"
     if rate:
         low, high = max(-1.0, low), min(1.0, high)
@@ -252,10 +290,11 @@ def difference_estimate(
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two sums over deals, by its parts, ``[deal]``."""
+    """A ratio of two sums over deals, by its parts, and the deals' kinds, ``[deal]``."""
 
     tops: Floats
     bottoms: Floats
+    strata: Ints | None = None
 
     @property
     def value(self) -> float:
@@ -269,12 +308,12 @@ class Ratio:
 
     def mean(self, level: float, rate: bool = False) -> Estimate:
         """Return ``clustered_mean``."""
-        return clustered_mean(self.tops, self.bottoms, level, rate)
+        return clustered_mean(self.tops, self.bottoms, level, rate, self.strata)
 
     def minus(self, other: Ratio, level: float, rate: bool = False) -> Estimate:
         """Return ``clustered_difference``."""
         mine, theirs = (self.tops, self.bottoms), (other.tops, other.bottoms)
-        return clustered_difference(mine, theirs, level, rate)
+        return clustered_difference(mine, theirs, level, rate, self.strata)
 
 
 def p_value(found: Estimate, rate: bool = False) -> float:
@@ -324,13 +363,17 @@ def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float
     """
     if trials <= 0:
         return 0.0, 1.0
-    z = float(special.ndtri((1 + level) / 2))
-    rate = successes / trials
+    rate = 1.0 if successes == trials else successes / trials
+    return _score_interval(rate, trials, float(special.ndtri((1 + level) / 2)))
+
+
+def _score_interval(rate: float, trials: float, z: float) -> tuple[float, float]:
+    """Return the rates from which a rate is at most z standard errors away."""
     centre = rate + z * z / (2 * trials)
     spread = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    low = 0.0 if successes == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if successes == trials else min(1.0, (centre + spread) / scale)
+    low = 0.0 if rate == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if rate == 1 else min(1.0, (centre + spread) / scale)
     return low, high
 
 
@@ -364,7 +407,8 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     rows: list[dict[str, Any]] = []
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         groups: list[Group] = []
-        part = part.assign(match=number_matches(part, int(str(players))))
+        match = number_matches(part, int(str(players)))
+        part = part.assign(match=match, **{_ORDER: orders_of(part)})
         for value, rows_of in part.groupby(by, observed=True, sort=False):
             metrics = {
                 "goat_rate": _mean(rows_of, "goat", level, rate=True),
@@ -438,86 +482,27 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         part = whole_matches(part, int(str(players)))
         matches = part[part["seat"] == 0]
+        strata = strata_of(part)
         goats = by_deal(part, part["goat"])
+        seats = by_deal(part, np.ones(len(part)))
         per_deal = by_deal(matches, np.ones(len(matches)))
-        rounds = by_deal(matches, matches["rounds"])
+        rounds, fish, capped = (
+            by_deal(matches, matches[column]) for column in ("rounds", "fish_rounds", "capped")
+        )
         metrics = {
-            "goats_per_match": clustered_mean(goats, per_deal, level),
-            "goat_rate": clustered_mean(goats, by_deal(part, np.ones(len(part))), level),
-            "fish_rate": clustered_mean(
-                by_deal(matches, matches["fish_rounds"]), rounds, level, rate=True
-            ),
-            "rounds": clustered_mean(rounds, per_deal, level),
-            "capped_rate": _mean(matches, "capped", level, rate=True),
+            "goats_per_match": Ratio(goats, per_deal, strata).mean(level),
+            "goat_rate": Ratio(goats, seats, strata).mean(level),
+            "fish_rate": Ratio(fish, rounds, strata).mean(level, rate=True),
+            "rounds": Ratio(rounds, per_deal, strata).mean(level),
+            "capped_rate": Ratio(capped, per_deal, strata).mean(level, rate=True),
         }
         rows += preset_rows(preset, players, metrics, len(matches))
     return pd.DataFrame(rows)
 
 
-def number_matches(part: pd.DataFrame, players: int) -> npt.NDArray[np.int64]:
-    """Return which match each row belongs to, numbered from 0 as they appear.
-
-    A match's rows follow each other in a run's frame, so what is left of it is told by the labels
-    that rows keep when a frame is filtered or sorted. A frame with other labels must be whole.
-
-    Parameters
-    ----------
-    part : DataFrame
-        Rows of one preset and number of players.
-    players : int
-        How many rows a whole match has.
-
-    Raises
-    ------
-    ValueError
-        If neither is so.
-    """
-    seats = part["seat"].to_numpy().astype(np.int64)
-    found = []
-    if part.index.is_unique and pd.api.types.is_integer_dtype(part.index.dtype):
-        firsts = part.index.to_numpy() - seats
-        if (firsts % players == firsts[0] % players).all():
-            found.append(firsts)
-    if len(part) % players == 0 and (seats.reshape(-1, players) == np.arange(players)).all():
-        found.append(np.arange(len(part)) // players)
-    same = ["deal", "seating", "rounds", "fish_rounds", "capped"]
-    facts = part[[column for column in same if column in part]]
-    for keys in found:
-        codes, kinds = pd.factorize(keys)
-        one = np.empty(len(kinds), np.int64)
-        one[codes] = np.arange(len(part))
-        if all((v.to_numpy() == v.to_numpy()[one[codes]]).all() for _, v in facts.items()):
-            return codes.astype(np.int64)
-    raise ValueError(
-        "cannot tell which rows are of the same match: filter the run's frame without changing its "
-        "labels (no reset_index), or keep all rows of every match"
-    )
-
-
-def whole_matches(part: pd.DataFrame, players: int) -> pd.DataFrame:
-    """Return the rows in blocks of one match by seat; ValueError if some of a match are missing."""
-    numbers = number_matches(part, players)
-    matches = int(numbers.max()) + 1
-    if len(part) != matches * players:
-        raise ValueError(
-            f"whole matches are needed: these are {len(part):,} rows of {matches:,} matches of "
-            f"{players} players"
-        )
-    place = numbers * players + part["seat"].to_numpy()
-    in_blocks = (place == np.arange(len(part))).all()
-    return part if in_blocks else part.iloc[np.argsort(place)]
-
-
 def _mean(rows: pd.DataFrame, column: str, level: float, rate: bool = False) -> Estimate:
-    return clustered_mean(
-        by_deal(rows, rows[column]), by_deal(rows, np.ones(len(rows))), level, rate
-    )
-
-
-def by_deal(rows: pd.DataFrame, values: npt.ArrayLike | pd.Series[float]) -> Floats:
-    """Sum values by deal, in the order in which deals appear."""
-    codes, deals = pd.factorize(rows["deal"].to_numpy())
-    return np.bincount(codes, np.asarray(values, float), len(deals)).astype(np.float64)
+    sums, seats = by_deal(rows, rows[column]), by_deal(rows, np.ones(len(rows)))
+    return Ratio(sums, seats, by_first_row(rows, rows[_ORDER])).mean(level, rate)
 
 
 def _columns(estimate: Estimate, n_matches: int) -> dict[str, float | int | str]:

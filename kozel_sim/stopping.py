@@ -69,6 +69,10 @@ class WidthStop:
         """Return an estimate with the interval that holds at all looks and for all keys."""
         inside = replace(found, level=1 - (1 - self.level) / family)
         wide = sequence_of(inside, self.planned, METRICS[self.metric].rate)
+        if METRICS[self.metric].rate:
+            least = -1.0 if "paired" in found.method else 0.0
+            ends = (max(least, wide.ci_low), min(1.0, wide.ci_high))
+            wide = replace(wide, ci_low=ends[0], ci_high=ends[1])
         return replace(wide, level=self.level, method=f"{wide.method}, Bonferroni over {family}")
 
     def decide(self, found: Mapping[str, Estimate], family: int | None = None) -> dict[str, str]:

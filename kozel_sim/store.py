@@ -1,9 +1,10 @@
 """A run on disk: parts as Parquet files, and a manifest that lists those which are there.
 
 A run's folder holds ``manifest.json`` and below ``matches/`` (``rounds/``, ``totals/``) a folder
-for each block, with a file for each part. A file appears whole or not at all, and counts once the
-manifest lists it, so a run that was cut off, by whatever, goes on where it was. One process writes
-at a time. A folder that holds a different run is never overwritten.
+for each block, with a file for each part. A file appears whole or not at all, and counts once it is
+listed (while the run is played in ``parts.jsonl``, in the end in the manifest), so a run that was
+cut off, by whatever, goes on where it was. One process writes at a time. A folder that holds a
+different run is never overwritten.
 pyarrow takes a while to load, so it waits until something is written or read.
 """
 
@@ -16,18 +17,22 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from kozel_sim.checks import need_unsigned, read_seed
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = "kozel-run/2"
 MANIFEST = "manifest.json"
+JOURNAL = "parts.jsonl"
+"""What is there of a run that is not finished: a line for each part, in the order they came."""
 LOCK = ".lock"
 SCRATCH = ".making-"
 """How the names of files begin that are being written."""
@@ -64,7 +69,9 @@ class RunFolder:
         """Tell whether a file is listed, and is there."""
         return name in self._listed and (self.path / name).is_file()
 
-    def keep(self, files: dict[str, bytes], facts: dict[str, dict[str, Any]], **more: Any) -> None:
+    def keep(
+        self, files: dict[str, bytes], facts: dict[str, dict[str, Any]], seconds: float = 0.0
+    ) -> None:
         """Write the files of a part, then list them; threads take turns.
 
         Raises
@@ -76,13 +83,12 @@ class RunFolder:
             for name, content in files.items():
                 (self.path / name).parent.mkdir(parents=True, exist_ok=True)
                 write_whole(self.path / name, content)
-            listed = [entry for entry in self.manifest["files"] if entry["file"] not in files]
-            listed += [
+            entries = [
                 {"file": name, "sha256": hashlib.sha256(content).hexdigest(), **facts[name]}
                 for name, content in files.items()
             ]
-            listed.sort(key=lambda entry: str(entry["file"]))
-            self.note(files=listed, **more)
+            append_line(self.path / JOURNAL, json.dumps({"seconds": seconds, "files": entries}))
+            self.manifest |= listed([*self.manifest["files"], *entries], seconds)
             self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
@@ -94,6 +100,7 @@ class RunFolder:
                 path.replace(self.path / path.name)
             scratch.rmdir()
         self.note(**more)
+        (self.path / JOURNAL).unlink(missing_ok=True)
 
     def read(self, name: str) -> pa.Table:
         """Read a file that is listed; ValueError if it is damaged."""
@@ -101,7 +108,7 @@ class RunFolder:
         return read_table(self.path, entry)
 
     def note(self, **changes: Any) -> None:
-        """Enter facts in the manifest."""
+        """Enter facts in the manifest, and what the journal has."""
         manifest = self.manifest | changes
         text = json.dumps(manifest, indent=1) + "\n"
         write_whole(self.path / MANIFEST, text.encode())
@@ -124,7 +131,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
         If it cannot be written to.
     """
     path = Path(path)
-    known = holds_run(path, manifest)
+    holds_run(path, manifest)
     made = [p for p in (path.absolute(), *path.absolute().parents) if not p.exists()]
     for place in (path, *path.absolute().parents):
         if place.is_symlink() and not place.exists():
@@ -145,29 +152,38 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
         _remove(made)
         raise OSError(error.errno, error.strerror, str(path)) from None
     folder: RunFolder | None = None
+    begun = False
     try:
         # Another process may have been there between the look and the lock.
         if holds_run(path, manifest):
             clean(path)
             folder = RunFolder(path, read_manifest(path))
-            if folder.manifest["state"] == "finished" and not folder.finished:
-                # A file was removed, since it was damaged: it is played again.
+            if not folder.finished:
+                # A file may have been removed, since it was damaged: it is played again. A line of
+                # the journal may be torn: it is left out.
+                (path / JOURNAL).unlink(missing_ok=True)
                 folder.note(state="unfinished")
         else:
             folder = RunFolder(path, {**manifest, "state": "unfinished", "files": []})
+            begun = True
             folder.note()
         yield folder
     finally:
-        if not known and (folder is None or not folder.manifest["files"]):
-            # The folder was free, so all that is in it was made here.
-            for name in ("matches", "rounds", "totals"):
-                shutil.rmtree(path / name, ignore_errors=True)
-            (path / MANIFEST).unlink(missing_ok=True)
-            clean(path)
+        if begun and folder is not None and not folder.manifest["files"]:
+            _undo(path)
         with suppress(OSError):
             (path / LOCK).unlink()
         lock.release()
         _remove(made)
+
+
+def _undo(path: Path) -> None:
+    """Remove a run that was begun here in a free folder, and has no part."""
+    for name in ("matches", "rounds", "totals"):
+        shutil.rmtree(path / name, ignore_errors=True)
+    for name in (MANIFEST, JOURNAL):
+        (path / name).unlink(missing_ok=True)
+    clean(path)
 
 
 def _remove(made: list[Path]) -> None:
@@ -195,10 +211,74 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(path)
+        _sync_folder(path.parent)
     except OSError as error:
         with suppress(OSError):
             scratch.unlink()
         raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def append_line(path: Path, line: str) -> None:
+    """Write a line behind a file's others, whole or not at all."""
+    try:
+        with path.open("ab") as file:
+            end = file.tell()
+            try:
+                file.write(line.encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(end)
+                raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _sync_folder(path: Path) -> None:
+    """Let a folder remember the names in it, where the system can be asked to."""
+    with suppress(OSError, AttributeError):
+        number = os.open(path, os.O_RDONLY)
+        try:
+            os.fdatasync(number)
+        finally:
+            os.close(number)
+
+
+# ---------------------------------------------------------------------- what is listed
+
+
+def listed(entries: Iterable[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    """Return entries in the order of their blocks and deals, the last one of each file."""
+    last = {str(entry["file"]): entry for entry in entries}
+    return {"files": [last[name] for name in sorted(last, key=place_of)], "seconds": seconds}
+
+
+def place_of(name: str) -> tuple[str, int, str]:
+    """Return what orders the files of a run: kind, number of the block, deal.
+
+    Examples
+    --------
+    >>> place_of("matches/07-room-fish-all-4/deal-000000000096.parquet")
+    ('matches', 7, 'deal-000000000096.parquet')
+    """
+    kind, _, rest = name.partition("/")
+    block, _, file = rest.partition("/")
+    number = block.partition("-")[0]
+    return kind, int(number) if number.isdigit() else -1, file
+
+
+def read_journal(path: Path) -> dict[str, Any]:
+    """Read what a journal lists; a last line that was cut off does not count."""
+    entries: list[dict[str, Any]] = []
+    seconds = 0.0
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            part = json.loads(line)
+        except json.JSONDecodeError:
+            break
+        entries += part["files"]
+        seconds = part["seconds"]
+    return {"entries": entries, "seconds": seconds}
 
 
 # ---------------------------------------------------------------------- which run it is
@@ -229,6 +309,13 @@ def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
             "choose another folder or remove it"
         )
     return True
+
+
+def read_seed_of(folder: str | Path | None, seed: int | None) -> int:
+    """Return a seed: the one given, that of the run that a folder holds, or one that is drawn."""
+    if seed is None and folder is not None and (Path(folder) / MANIFEST).is_file():
+        return need_unsigned("seed", read_manifest(Path(folder))["seed"])
+    return read_seed(seed)
 
 
 def differences(theirs: dict[str, Any], mine: dict[str, Any]) -> list[str]:
@@ -300,6 +387,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         isinstance(e, dict) and isinstance(e.get("file"), str) and "sha256" in e for e in files
     ):
         raise ValueError(f"{path} is damaged: it does not list its files")
+    missing = [key for key in ("state", "name", "seed", "rules", "policies") if key not in manifest]
+    if missing:
+        raise ValueError(f"{path} is damaged: {', '.join(missing)} missing")
+    if (folder / JOURNAL).is_file():
+        more = read_journal(folder / JOURNAL)
+        if more["entries"]:
+            manifest |= listed([*files, *more["entries"]], more["seconds"])
     return manifest
 
 

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.rows import orders_of, whole_matches
 from kozel_sim.runs import Totals
-from kozel_sim.stats import LEVEL, Ratio, whole_matches
+from kozel_sim.stats import LEVEL, Ratio
 from kozel_sim.totals import Sums
 
 Floats = npt.NDArray[np.float64]
@@ -28,6 +29,7 @@ class _Matches:
     """The matches of one rule set as arrays ``[match]`` or ``[match, seat]``."""
 
     deal: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int8]
     goat: Floats
     goat_sides: Floats
     points: Floats
@@ -54,6 +56,7 @@ class _Matches:
         seats_of_a_side = players // frame["side"].iloc[:players].nunique()
         return cls(
             deal=first("deal"),
+            order=orders_of(frame)[::players],
             goat=goat,
             goat_sides=goat.sum(axis=1) / seats_of_a_side,
             points=fold("points"),
@@ -242,20 +245,22 @@ def _ratios_of_sums(sums: Sums) -> Ratios:
 
 
 def _ratios_of_matches(matches: _Matches) -> Ratios:
-    codes, deals = pd.factorize(matches.deal, sort=True)
+    deals, firsts, codes = np.unique(matches.deal, return_index=True, return_inverse=True)
+    order = matches.order[firsts].astype(np.int64)
 
-    def by_deal(values: Floats) -> Floats:
-        return np.bincount(codes, values, len(deals)).astype(np.float64)
+    def ratio(top: Floats, bottom: Floats) -> Ratio:
+        tops, bottoms = (np.bincount(codes, x, len(deals)) for x in (top, bottom))
+        return Ratio(tops.astype(np.float64), bottoms.astype(np.float64), order)
 
     found: Ratios = [
-        (ALL, name, Ratio(by_deal(metric.top(matches)), by_deal(metric.bottom(matches))))
+        (ALL, name, ratio(metric.top(matches), metric.bottom(matches)))
         for name, metric in METRICS.items()
     ]
     found = [entry for entry in found if entry[2].exists]
     for policy in dict.fromkeys(matches.policy.ravel()):
         seats = (matches.policy == policy).astype(np.float64)
-        goats = by_deal((seats * matches.goat).sum(axis=1))
-        found.append((str(policy), "goat_rate", Ratio(goats, by_deal(seats.sum(axis=1)))))
+        goats = (seats * matches.goat).sum(axis=1)
+        found.append((str(policy), "goat_rate", ratio(goats, seats.sum(axis=1))))
     return found
 
 

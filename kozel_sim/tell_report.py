@@ -42,6 +42,7 @@ def report_tell(
 ) -> None:
     """Measure the tell unless a folder holds it already; print and write it."""
     manifest = planned.manifest() | {"name": "tell", "design": f"the tell: {planned.design}"}
+    del manifest["blocks"]
     if (
         folder is not None
         and holds_run(folder, manifest)

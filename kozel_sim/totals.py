@@ -1,14 +1,16 @@
 """Runs without a frame: the sums that summaries and sweeps need, in memory that does not grow.
 
 A deal's sums are added up over all its matches; kept are these sums' products, over the deals: that
-is all that a ratio of sums and its interval clustered by deal are made of. They are whole numbers
-of 64 bits, and estimates are made of them in exact fractions, so no order of playing changes a bit.
+is all that a ratio of sums and its interval clustered by deal are made of. The deals of each cyclic
+order have products of their own, so that orders can be set apart. All are whole numbers of 64 bits,
+and estimates are made of them in exact fractions, so no way of playing changes a bit.
 
 Legend
 ------
 column     what is summed: ``GAME`` of the kernel, then goat, points, rating, rated by policy.
 form       a weighted sum of columns, as {column: weight}.
-products   ``[column, column]``, over the deals; column 0 is 1 for every deal: row 0 has the sums.
+products   ``[order, column, column]``, over the deals of each cyclic order; column 0 is 1 for every
+           deal: row 0 has the sums.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ import numpy.typing as npt
 
 from kozel_sim import stats
 from kozel_sim.engine.layout import aligned
+from kozel_sim.engine.play import new_matches
 from kozel_sim.engine.tally import BLOCK, GAME, OF_A_POLICY, tally_matches
 from kozel_sim.rules import RuleSet
+from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
 from kozel_sim.store import MANIFEST, read_table, write_table
 
@@ -58,11 +62,11 @@ class Sums:
         By name: at how many seats of a deal's matches it sits, and in how many of its matches.
     rates : bool
         Whether the rules have a rating.
-    products : array of int64, ``[column, column]``
+    products : array of int64, ``[order, column, column]``
         Over deals, of this rule set's sums.
-    with_first : array of int64, ``[column, column of the first rule set]``
+    with_first : array of int64, ``[order, column, column of the first rule set]``
         Over deals, of this rule set's sums and those of the first one with as many players.
-    rated_deals : array of int64, ``[policy]``
+    rated_deals : array of int64, ``[order, policy]``
         In how many deals it has a rating in some match.
     points : array of int64, ``[policy, bin]``
         How many seats ended with so many points.
@@ -84,29 +88,27 @@ class Sums:
 
     @classmethod
     def empty(
-        cls, rules: RuleSet, names: list[str], pattern: npt.NDArray[Any], deals: int, first: int
+        cls, rules: RuleSet, names: list[str], lineups: Lineups, first: Sums | None = None
     ) -> Sums:
-        """Return sums of nothing; `pattern` has the MATCH records of some deals, as all are played.
-
-        `first` is how many columns the first rule set has, 0 for that one itself.
-        """
-        seats = pattern["players"][:, : rules.players]
+        """Return sums of nothing; `first` are those of the first rule set, if this is another."""
+        seats = lineups.players
+        deals = lineups.cycle
         policies = {}
         for name in dict.fromkeys(names[i] for i in dict.fromkeys(seats.ravel().tolist())):
             here = np.isin(seats, [i for i, other in enumerate(names) if other == name])
-            policies[name] = (int(here.sum()) // deals, int(here.any(axis=1).sum()) // deals)
+            policies[name] = (int(here.sum()) // deals, int(here.any(axis=2).sum()) // deals)
         rates = "rating100" in rules.settlement
         columns = len(GAME) + len(policies) * len(OF_A_POLICY[: 4 if rates else 2])
         return cls(
             preset=rules.name,
             players=rules.players,
             sides=rules.sides,
-            matches_per_deal=len(pattern) // deals,
+            matches_per_deal=lineups.matches,
             policies=policies,
             rates=rates,
-            products=np.zeros((columns, columns), np.int64),
-            with_first=np.zeros((columns, first), np.int64),
-            rated_deals=np.zeros(len(policies), np.int64),
+            products=np.zeros((deals, columns, columns), np.int64),
+            with_first=np.zeros((deals, columns, first.columns if first else 0), np.int64),
+            rated_deals=np.zeros((deals, len(policies)), np.int64),
             points=np.zeros((len(policies), rules.target + POINTS_ABOVE), np.int64),
             rounds=np.zeros(ROUND_BINS, np.int64),
         )
@@ -118,17 +120,21 @@ class Sums:
     @property
     def columns(self) -> int:
         """How many sums a deal has."""
-        return len(self.products)
+        return int(self.products.shape[1])
 
     @property
     def deals(self) -> int:
         """How many deals were played."""
-        return int(self.products[0, 0])
+        return self.sum_of(0)
 
     @property
     def matches(self) -> int:
         """How many matches were played."""
         return self.deals * self.matches_per_deal
+
+    def sum_of(self, column: int) -> int:
+        """Return the sum of a column over all deals."""
+        return int(self.products[:, 0, column].sum())
 
     def add(self, other: Sums) -> None:
         """Add the sums of other deals.
@@ -138,7 +144,8 @@ class Sums:
         ValueError
             If 64 bits may not hold them (no product is larger than the largest square).
         """
-        largest = max(int(s.products.diagonal().max()) for s in (self, other))
+        squares = [s.products.diagonal(axis1=1, axis2=2).sum(axis=0) for s in (self, other)]
+        largest = max(int(each.max()) for each in squares)
         if largest >= LIMIT:
             raise ValueError(
                 f"{self.preset}: the sums of {self.matches + other.matches:,} matches outgrow 64 "
@@ -169,9 +176,9 @@ class Sums:
 
     def ratio(self, top: str, bottom: str, policy: str | None = None) -> SumsRatio:
         """Return the ratio of two sums by their names."""
-        deals = self.deals
+        deals = self.products[:, 0, 0]
         if policy is not None and bottom == "rated":
-            deals = int(self.rated_deals[list(self.policies).index(policy)])
+            deals = self.rated_deals[:, list(self.policies).index(policy)]
         return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals)
 
     def metrics(self, level: float) -> dict[str, stats.Estimate]:
@@ -191,19 +198,29 @@ class Sums:
             "points": self.ratio("points", "seats", policy).mean(level),
         }
         rating = self.ratio("rating", "rated", policy) if self.rates else None
-        if rating is not None and rating.deals:
+        if rating is not None and rating.deals.any():
             found["rating"] = rating.mean(level)
         return found
 
 
 @dataclass(frozen=True)
 class SumsRatio:
-    """A ratio of two sums over deals; as ``stats.Ratio``, which has each deal's part of them."""
+    """A ratio of two sums over deals; as ``stats.Ratio``, which has each deal's part of them.
+
+    Attributes
+    ----------
+    sums : Sums
+        What it is made of.
+    top, bottom : dict of int to Fraction
+        The forms that are summed.
+    deals : array of int, ``[order]``
+        How many deals it is of.
+    """
 
     sums: Sums
     top: Form
     bottom: Form
-    deals: int
+    deals: Ints
 
     @property
     def value(self) -> Fraction:
@@ -217,21 +234,27 @@ class SumsRatio:
 
     def mean(self, level: float, rate: bool = False) -> stats.Estimate:
         """Return ``stats.clustered_mean``."""
-        n = self.deals
-        error = math.sqrt(n / (n - 1) * self._covariance(self)) if n > 1 else math.inf
-        return stats.mean_estimate(float(self.value), error, n, level, rate)
+        n, kinds = self._kinds()
+        error = math.sqrt(self._covariance(self)) if n > 1 else math.inf
+        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds)
 
     def minus(self, other: SumsRatio, level: float, rate: bool = False) -> stats.Estimate:
         """Return ``stats.clustered_difference``; one of both is of the first rule set, or both."""
-        n = self.deals
-        squares = self._covariance(self) + other._covariance(other)
-        variance = squares - 2 * self._covariance(other)
-        error = math.sqrt(n / (n - 1) * variance) if n > 1 else math.inf
+        n, kinds = self._kinds()
+        error = math.inf
+        if n > 1:
+            squares = self._covariance(self) + other._covariance(other)
+            error = math.sqrt(squares - 2 * self._covariance(other))
         difference = float(self.value - other.value)
-        return stats.difference_estimate(difference, error, n, level, rate)
+        return stats.difference_estimate(difference, error, n, level, rate, kinds)
 
     def _over_deals(self, form: Form) -> Fraction:
-        return sum((w * int(self.sums.products[0, c]) for c, w in form.items()), Fraction(0))
+        return sum((w * self.sums.sum_of(c) for c, w in form.items()), Fraction(0))
+
+    def _kinds(self) -> tuple[int, int]:
+        """Return how many deals there are, and how many kinds of them are set apart."""
+        met = self.deals[self.deals > 0]
+        return int(met.sum()), len(met) if stats.set_apart(met) else 1
 
     def _deviation(self) -> Form:
         """Return (top - ratio * bottom) / sum of bottom, whose sum over the deals is 0."""
@@ -242,14 +265,39 @@ class SumsRatio:
         return found
 
     def _covariance(self, other: SumsRatio) -> Fraction:
-        """Return the sum over deals of the product of the deviations."""
+        """Return the covariance of the two: over kinds, n / (n - 1) times that of the deviations.
+
+        Within a kind, these sum to more or less than 0; what that adds to the products is no luck.
+        """
+        n, kinds = self._kinds()
         same = self.sums is other.sums
         products = self.sums.products if same else self.sums.with_first
         mine, theirs = self._deviation(), other._deviation()
-        return sum(
-            (v * w * int(products[j, k]) for j, v in mine.items() for k, w in theirs.items()),
-            Fraction(0),
-        )
+        if kinds == 1:
+            return Fraction(n, n - 1) * _product(mine, theirs, products.sum(axis=0))
+        found = Fraction(0)
+        for order in np.flatnonzero(self.deals):
+            n = int(self.deals[order])
+            sums = [
+                _sum(form, s.products[order])
+                for form, s in ((mine, self.sums), (theirs, other.sums))
+            ]
+            within = _product(mine, theirs, products[order]) - sums[0] * sums[1] / n
+            found += Fraction(n, n - 1) * within
+        return found
+
+
+def _sum(form: Form, products: Ints) -> Fraction:
+    """Return the sum of a form over deals."""
+    return sum((w * int(products[0, c]) for c, w in form.items()), Fraction(0))
+
+
+def _product(one: Form, other: Form, products: Ints) -> Fraction:
+    """Return the sum over deals of the product of two forms."""
+    return sum(
+        (v * w * int(products[j, k]) for j, v in one.items() for k, w in other.items()),
+        Fraction(0),
+    )
 
 
 def write_sums(found: Sequence[Sums]) -> tuple[bytes, dict[str, Any]]:
@@ -306,7 +354,8 @@ def join_sums(parts: Sequence[Sequence[Sums]]) -> list[Sums]:
 
 
 Desk = tuple[npt.NDArray[Any], Ints]
-"""MATCH records of a chunk of deals, and room for these deals' sums, ``[block, column, deal]``."""
+"""MATCH records of a chunk of deals, those of each cyclic order together, and room for these deals'
+sums, ``[order, block, column, deal]``."""
 
 
 class Tally:
@@ -317,11 +366,11 @@ class Tally:
     rules : RuleSet
         The rules.
     names : list of str
-        The policies that the pattern's players count into.
-    pattern : array of MATCH, ``[match]``
-        The matches of deals 0, 1, ... of a chunk, deal by deal, not played yet.
+        The policies that the line-ups count into.
+    lineups : Lineups
+        The matches of every deal; each row is another cyclic order.
     deals : int
-        How many deals the pattern has.
+        How many deals a chunk has at the most: whole cycles.
     first : Tally, optional
         That of the first rule set with as many players.
     """
@@ -330,16 +379,16 @@ class Tally:
         self,
         rules: RuleSet,
         names: list[str],
-        pattern: npt.NDArray[Any],
+        lineups: Lineups,
         deals: int,
         first: Tally | None = None,
     ) -> None:
-        self.sums: Sums = Sums.empty(
-            rules, names, pattern, deals, first.sums.columns if first else 0
-        )
+        self.sums: Sums = Sums.empty(rules, names, lineups, first.sums if first else None)
         self.rules = rules
         self.deals = deals
-        self._pattern = pattern
+        ids, _, players = lineups.of_deals(0, deals)
+        by_cycle = new_matches(ids, players).reshape(-1, lineups.cycle, lineups.matches)
+        self._pattern = np.ascontiguousarray(by_cycle.swapaxes(0, 1))
         self._spare: list[Desk] = []
         self._shared = False
         if first is not None:
@@ -351,28 +400,29 @@ class Tally:
         self._ratings = np.array([rating100(points) for points in rated], np.int64)
 
     def desk_of(self, first: int, end: int) -> Desk:
-        """Return the matches of some deals, not more than the pattern has, and room for sums.
+        """Return the matches of some deals, whole cycles, and room for sums.
 
         What ``free`` takes back is used again: memory that has been used before is quicker than
         new, and who plays is written there already.
         """
+        orders, most, _ = self._pattern.shape
         try:
             whole, numbers = self._spare.pop()
         except IndexError:
             whole = self._pattern.copy()
-            blocks = -(-self.deals // BLOCK) if self._shared else 1
-            shape = (blocks, self.sums.columns, BLOCK)
+            blocks = -(-most // BLOCK) if self._shared else 1
+            shape = (orders if self._shared else 1, blocks, self.sums.columns, BLOCK)
             numbers = aligned(math.prod(shape), np.int64).reshape(shape)
-        n = end - first
-        matches = whole[: n * self.sums.matches_per_deal]
-        matches["deal"] += np.uint64(first) - matches["deal"][0]
+        matches = np.ascontiguousarray(whole[:, : (end - first) // orders])
+        matches["deal"] += np.uint64(first) - matches["deal"][0, 0, 0]
         matches["rounds"] = 0
-        return matches, numbers
+        return matches.reshape(-1), numbers
 
     def free(self, desk: Desk) -> None:
         """Take back what nobody looks at any more."""
-        if len(desk[0]) == len(self._pattern):
-            self._spare.append(desk)
+        matches, numbers = desk
+        if matches.size == self._pattern.size:
+            self._spare.append((matches.reshape(self._pattern.shape), numbers))
 
     def count(self, desk: Desk, of_first: Ints | None) -> Sums:
         """Return what the played matches add up to; the desk has their deals' sums afterwards.
@@ -380,20 +430,22 @@ class Tally:
         `of_first` has the sums of the first rule set for the same deals. A desk has all of them
         only where another tally needs them: memory that is not touched is quicker.
         """
-        matches, rows = desk
+        matches, numbers = desk
         sums = self.sums.blank()
-        tally_matches(
-            self._encoded,
-            matches,
-            sums.matches_per_deal,
-            self._kinds,
-            self._ratings,
-            rows,
-            sums.products,
-            rows[:0] if of_first is None else of_first,
-            sums.with_first,
-            sums.rated_deals,
-            sums.points,
-            sums.rounds,
-        )
+        for order, played in enumerate(matches.reshape(len(sums.products), -1)):
+            rows = numbers[min(order, len(numbers) - 1)]
+            tally_matches(
+                self._encoded,
+                played,
+                sums.matches_per_deal,
+                self._kinds,
+                self._ratings,
+                rows,
+                sums.products[order],
+                rows[:0] if of_first is None else of_first[order],
+                sums.with_first[order],
+                sums.rated_deals[order],
+                sums.points,
+                sums.rounds,
+            )
         return sums

@@ -22,7 +22,6 @@ from kozel_sim.checks import (
     need_memory,
     need_positive,
     read_rule_sets,
-    read_seed,
 )
 from kozel_sim.decision import Policy
 from kozel_sim.experiment import Experiment
@@ -49,12 +48,7 @@ from kozel_sim.progress import ShowProgress, shown
 from kozel_sim.provenance import source_hash, versions
 from kozel_sim.rng import STREAM_VERSION
 from kozel_sim.rules import RuleSet
-from kozel_sim.runs import (
-    Run,
-    Totals,
-    closing,
-    load,
-)
+from kozel_sim.runs import Run, Totals, closing, load
 from kozel_sim.schedule import (
     DUELS,
     PERMUTATIONS,
@@ -66,7 +60,14 @@ from kozel_sim.schedule import (
 )
 from kozel_sim.sequential import looks
 from kozel_sim.stopping import Stop, Watch, read_stop
-from kozel_sim.store import FORMAT, holds_run, is_whole, open_folder, read_manifest
+from kozel_sim.store import (
+    FORMAT,
+    holds_run,
+    is_whole,
+    open_folder,
+    read_manifest,
+    read_seed_of,
+)
 
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
@@ -165,6 +166,10 @@ class Tournament:
                 f"--stop looks at all deals' results while they are played; it does not go with "
                 f"--{other}"
             )
+        if self.stop is not None and self.stop.metric == "rating":
+            for rules in self.rules:
+                if "rating100" not in rules.settlement:
+                    raise ValueError(f"--stop {self.stop}: {rules.name} has no rating")
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
         object.__setattr__(self, "deals", deals)
@@ -256,7 +261,7 @@ class Tournament:
             "name": self.name,
             "version": versions()["kozel_sim"],
             "stream": STREAM_VERSION,
-            "sources": source_hash(compiled=True),
+            "sources": source_hash(),
             "seed": self.seed,
             "deals": self.deals,
             "design": self.design,
@@ -267,6 +272,7 @@ class Tournament:
             ],
             "policies": [describe_policy(policy) for policy in self.policies],
             "schedule": schedule.hexdigest()[:16],
+            "blocks": len(self.blocks),
         }
         if self.pairs:
             found["pairs"] = [list(pair) for pair in self.pairs]
@@ -345,6 +351,8 @@ class Tournament:
             If a policy makes an illegal move.
         """
         need_engine(engine, workers, 1 if chunk is None else chunk)
+        if folder is not None or mapper is not None:
+            self._need_known_policies()
         mapper = mapper or play_here(workers)
         if folder is None:
             memory = Memory(self.manifest(engine), self.part_sizes(chunk))
@@ -372,8 +380,9 @@ class Tournament:
         if self.stop is None:
             parts = self.parts(desk.sizes)
             if not parts:
+                i, n = self.shard or (1, 1)
                 raise ValueError(
-                    f"shard {self.shard} has nothing to play: the run is too small for so many"
+                    f"shard {i}/{n} has nothing to play: the run is too small for so many shards"
                 )
             self._play_parts(parts, desk, engine, mapper, progress)
             return
@@ -419,11 +428,25 @@ class Tournament:
         names = [policy.name for policy in self.policies]
         return meetings(self.design, rules, names, self.pairs)
 
+    def _need_known_policies(self) -> None:
+        """Raise ValueError if it cannot be told whether a policy is the same another time."""
+        for policy in self.policies:
+            for part in describe_policy(policy)["parts"]:
+                if "function" in part and part["fingerprint"] is None:
+                    raise ValueError(
+                        f"policy {policy.name} reads something whose value cannot be noted, like "
+                        "an attribute of another module; a policy that is played into a folder or "
+                        "on a cluster may read what its own file sets"
+                    )
+
     def _need_memory(self) -> None:
         """Raise ValueError if the frame, or the chunks that are added up, do not fit."""
+        if self.stop is not None:
+            return
         matches = [self._matches_of_a_deal(rules) for rules in self.rules]
         players = [rules.players for rules in self.rules]
-        rows = sum(n * m for n, m in zip(players, matches, strict=True)) * self.deals
+        shards = 1 if self.shard is None else self.shard[1]
+        rows = sum(n * m for n, m in zip(players, matches, strict=True)) * self.deals // shards
         chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
         row = ROW_BYTES + (ROUND_BYTES * FEW_ROUNDS if self.rounds else 0)
         kept = CHUNK_BYTES * chunk if self.aggregate else row * rows
@@ -544,7 +567,7 @@ def tournament(
     rule_sets = read_rule_sets(rules, players)
     field = read_policies(policies)
     planned = Tournament(
-        name, rule_sets, field, deals, read_seed(seed), design, (), aggregate, rounds
+        name, rule_sets, field, deals, read_seed_of(folder, seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
 

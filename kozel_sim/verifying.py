@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kozel_sim.checks import Engine, need_engine, need_positive, need_unsigned
+from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
 from kozel_sim.parts import Part
-from kozel_sim.runs import block_of, number_of_block, write_frames
+from kozel_sim.runs import block_of, gaps, number_of_block, write_frames
 from kozel_sim.store import IDENTITY, MANIFEST, SCRATCH, read_manifest, read_table
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
@@ -42,7 +42,7 @@ class Finding:
 
 
 def verify(
-    folder: str | Path, sample: int = 3, seed: int = 0, engine: Engine = "auto"
+    folder: str | Path, sample: int = 3, seed: int | None = None, engine: Engine = "auto"
 ) -> Iterator[Finding]:
     """Yield what is found out about a run: first its files' hashes, then parts played again.
 
@@ -52,8 +52,8 @@ def verify(
         A run's folder, finished or not.
     sample : int, default 3
         How many parts are played again, drawn from all; a number above theirs takes all.
-    seed : int, default 0
-        Draws the parts.
+    seed : int, optional
+        Draws the parts; by default others each time.
     engine : {"auto", "vector", "scalar", "reference"}
         Who plays them; all engines must give the same.
 
@@ -65,12 +65,15 @@ def verify(
     """
     need_positive("sample", sample)
     need_engine(engine)
-    draw = np.random.default_rng(need_unsigned("seed", seed))
+    draw = np.random.default_rng(read_seed(seed))
     folder = Path(folder)
     manifest = read_manifest(folder)
     entries = {entry["file"]: entry for entry in manifest["files"]}
     for name, entry in entries.items():
         yield _hash(folder, name, entry)
+    if manifest["state"] == "finished":
+        for lack in gaps(manifest):
+            yield Finding(MANIFEST, "listed", False, f"it does not list {lack}")
     for path in sorted((*folder.glob("*/*/*"), *folder.rglob(f"{SCRATCH}*"))):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in entries:

@@ -415,6 +415,22 @@ def test_output_file_of_replay(refused, unplayed):
     assert "file/x: Not a directory" in refused("replay", "--players", 2, "--out", "file/x")
 
 
+@pytest.mark.parametrize("option", ["--html", "--svg"])
+def test_picture_files_of_replay(refused, unplayed, option):
+    words = ["replay", "--players", 2, option]
+    assert "file: File exists" in refused(*words, "file")
+    assert "nothere/x: No such file" in refused(*words, "nothere/x")
+    assert "../work/new is named twice" in refused(*words, "../work/new", "--out", "new")
+    line = refused(*words, "new", "--count", 21)
+    assert f"--count 21 is too many for {option}" in line
+
+
+@pytest.mark.parametrize("option", ["--html", "--svg"])
+def test_round_of_a_picture(refused, option):
+    line = refused("replay", "--players", 2, option, "new", "--round", 9)
+    assert "deal 0 has no round 9; choose from 0 to 8" in line
+
+
 # ---------------------------------------------------------------------- experiments
 
 

@@ -14,7 +14,9 @@ from kozel_sim import PRESETS, Record, check_record, list_policies, load_run, pl
 from kozel_sim.checks import ENGINES
 from kozel_sim.cli import main
 from kozel_sim.features import FEATURES
+from kozel_sim.replay import replay_page
 from kozel_sim.rules import knob_names
+from kozel_sim.svg import board_svg, record_svg
 
 SMALL = ["tournament", "-n", "4", "--players", "2", "--policies", "random,dump_heavy,keep_range"]
 EXPERIMENT = """
@@ -291,6 +293,21 @@ def test_replay_prints_one_round(kozel):
     for number in (0, 3):
         texts = [record.to_text(number) for record in records]
         assert kozel(*words, "--round", number) == (0, "\n\n".join(texts) + "\n", "")
+
+
+def test_replay_writes_pictures(kozel):
+    words = ["replay", "--players", 2, "--seed", 5, "--html", "x.html", "--svg", "x.svg"]
+    assert kozel(*words) == (0, "", "")
+    record = play("room-fish-all", ["random"] * 2, 5, 0)
+    assert Path("x.svg").read_text("utf-8") == record_svg(record)
+    assert Path("x.html").read_text("utf-8") == replay_page([record])
+    assert kozel("replay", "--players", 2, "--svg", "y.svg", "--round", 3, "-o", "y.txt")[0] == 0
+    record = play("room-fish-all", ["random"] * 2, 1, 0)
+    assert Path("y.svg").read_text("utf-8") == board_svg(record, 3)
+    assert Path("y.txt").read_text("utf-8") == record.to_text(3) + "\n"
+    before = picture()
+    assert kozel(*words) == (2, "", "kozel: error: x.html: File exists\n")
+    assert picture() == before
 
 
 def test_rules_lists_presets_knobs_and_differences(kozel):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from kozel_sim import duel, tournament
+from kozel_sim import Run, duel, tournament
 from kozel_sim.metrics import DealSums
 from kozel_sim.sequential import FIRST_LOOK, ThreeWay, looks, sequence_half_width
 from kozel_sim.stats import clustered_difference, clustered_mean, p_value
 from kozel_sim.stopping import SprtStop
+from kozel_sim.tournaments import LOOK_GROWTH
 
 EXPERIMENTS = 1000
 METRICS = ("points_per_match", "points_per_round", "goat_rate")
@@ -50,7 +51,12 @@ def test_intervals_of_duels_cover_the_truth(preset, players):
 
 
 @pytest.mark.parametrize(
-    ("preset", "players"), [("room-fish-all", 2), ("room-fish-all", 3), ("pair-traditional", 4)]
+    ("preset", "players"),
+    [
+        pytest.param("room-fish-all", 2, marks=pytest.mark.slow),
+        pytest.param("room-fish-all", 3, marks=pytest.mark.slow),
+        ("pair-traditional", 4),
+    ],
 )
 def test_intervals_of_tournaments_cover_the_truth(preset, players):
     """1,000 tournaments of 60 deals, four policies; each share has a standard error of 0.7%."""
@@ -61,6 +67,51 @@ def test_intervals_of_tournaments_cover_the_truth(preset, players):
         shares = covered(frame, long, metric)
         # 15 shares a test: three standard errors are left below 95%.
         assert ((shares >= 0.93) & (shares <= 0.975)).all(), (metric, shares)
+
+
+def summaries_covered(preset, players, experiments):
+    """The share of ``Run.summary``'s intervals that hold, by policy and metric.
+
+    Experiments are tournaments of 60 deals, cut out of a long one as if they were presets; the
+    truth is that of another long one.
+    """
+    run, long = (
+        tournament(preset, FIELD, 60 * experiments, seed, players=players) for seed in (3, 1)
+    )
+    truth = long.summary().set_index(["policy", "metric"])["estimate"]
+    frame = run.frame.assign(preset=run.frame["deal"] // 60)
+    found = Run(frame, run.manifest).summary().set_index(["policy", "metric"])
+    wanted = truth[found.index].to_numpy()
+    held = (found["ci_low"] <= wanted) & (wanted <= found["ci_high"])
+    shares = held.groupby(level=[0, 1])
+    assert (shares.size() == experiments).all()
+    assert len(shares) == (8 if preset == "pair-traditional" else 12)
+    return shares.mean()
+
+
+TOURNAMENTS = [("room-fish-all", 2), ("room-fish-all", 3), ("pair-traditional", 4)]
+
+
+@pytest.mark.parametrize(("preset", "players"), TOURNAMENTS)
+def test_summaries_of_tournaments_cover_the_truth(preset, players):
+    """200 tournaments: a share has a standard error of 1.5%, three of them are left below 95%.
+
+    Above 98.5% none may be: that is where intervals are that take cyclic orders for luck.
+    """
+    shares = summaries_covered(preset, players, 200)
+    assert shares.between(0.905, 0.985).all(), shares
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("preset", "players"), TOURNAMENTS)
+def test_summaries_of_many_tournaments_cover_the_truth(preset, players):
+    """1,000 tournaments: a share has a standard error of 0.7%, two of them are left below 95%.
+
+    Some of 32 shares may lie further off by chance with another seed. Over six seeds those of
+    three and four players were 94.4% to 95.7%.
+    """
+    shares = summaries_covered(preset, players, EXPERIMENTS)
+    assert shares.between(0.935, 0.975).all(), shares
 
 
 def test_cyclic_orders_must_be_set_apart():
@@ -135,7 +186,7 @@ def test_confidence_sequences_cover_under_continuous_peeking(which, request):
 
 
 def decided(test, x):
-    schedule = np.array(looks(FIRST_LOOK, 1.05, 1, x.shape[1]))
+    schedule = np.array(looks(FIRST_LOOK, LOOK_GROWTH, 1, x.shape[1]))
     _, mean, deviation = running(x)
     codes = test.codes(mean[:, schedule - 1] / deviation[:, schedule - 1], schedule)
     at = (codes != 2).argmax(axis=1)

@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 import kozel_sim
 from kozel_sim import pairwise, ranking, simulate, tournament
-from kozel_sim.metrics import METRICS, holm
+from kozel_sim.metrics import holm
 from kozel_sim.stats import clustered_difference
 
 MERITS = {"best": 6.0, "good": 3.0, "twin": 3.0, "bad": 0.0}
@@ -134,13 +134,6 @@ def test_errors_name_value_and_choices():
         ranking(frame[:0])
     with pytest.raises(ValueError, match="level must be"):
         pairwise(frame, level=95)
-
-
-def test_metrics_agree_with_those_of_duels():
-    from kozel_sim import duels
-
-    for name, (value, weight) in duels.METRICS.items():
-        assert (METRICS[name].value, METRICS[name].weight) == (value, weight)
 
 
 def test_no_public_name_hides_a_module():

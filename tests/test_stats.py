@@ -8,6 +8,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from kozel_sim import RuleSet, simulate, tournament
+from kozel_sim.rows import strata_of
 from kozel_sim.stats import (
     clustered_difference,
     clustered_mean,
@@ -77,9 +78,25 @@ def test_clustering_widens_what_shares_its_luck():
 
 def test_rate_stays_between_0_and_1():
     found = clustered_mean([0, 0, 0, 1], [4] * 4, rate=True)
-    assert found.ci_low == 0 < found.estimate
-    assert clustered_mean([4, 4, 4, 3], [4] * 4, rate=True).ci_high == 1
+    assert 0 < found.ci_low < found.estimate < found.ci_high < 1
+    other = clustered_mean([4, 4, 4, 3], [4] * 4, rate=True)
+    assert (other.ci_low, other.ci_high) == pytest.approx((1 - found.ci_high, 1 - found.ci_low))
     assert clustered_mean([0, 0, 0, 1], [4] * 4).ci_low < 0
+
+
+def test_ends_of_a_rates_interval_are_as_far_from_it_as_trials_of_its_error_may_be():
+    """Wilson's idea: the error is that of the end; as many trials as have the clustered error."""
+    rng = np.random.default_rng(7)
+    counts = rng.integers(1, 9, 40)
+    found = clustered_mean(rng.binomial(counts, 0.1), counts, level=0.9, rate=True)
+    rate = found.estimate
+    trials = rate * (1 - rate) / found.std_error**2
+    t = scipy_stats.t.ppf(0.95, 39)
+    for end in (found.ci_low, found.ci_high):
+        assert abs(end - rate) == pytest.approx(t * math.sqrt(end * (1 - end) / trials))
+    plain = clustered_mean(rng.integers(0, 2, 2000), np.ones(2000), rate=True)
+    wanted = wilson(2000 * plain.estimate, 2000)
+    assert (plain.ci_low, plain.ci_high) == pytest.approx(wanted, abs=1e-4)
 
 
 @pytest.mark.parametrize(("total", "mean"), [(0, 0.0), (2, 0.5), (4, 1.0)])
@@ -491,3 +508,69 @@ def test_rounding_does_not_look_significant():
     totals = rng.integers(0, 300, 300) / 7
     found = clustered_difference((totals, np.full(300, 0.1)), (3 * totals, np.full(300, 0.3)))
     assert (found.estimate, found.std_error) == (0, 0)
+
+
+def slow_error(rows, column, orders):
+    """The error of a mean, deal by deal in plain Python; orders sets apart, or None."""
+    deals = {}
+    for row in rows.itertuples():
+        total, count, _ = deals.get(row.deal, (0, 0, 0))
+        order = row.seating // row.players if orders else 0
+        deals[row.deal] = (total + getattr(row, column), count + 1, order)
+    whole = sum(count for _, count, _ in deals.values())
+    mean = sum(total for total, _, _ in deals.values()) / whole
+    kinds = {}
+    for total, count, order in deals.values():
+        kinds.setdefault(order, []).append((total - mean * count) / whole)
+    return math.sqrt(sum(len(e) * np.var(e, ddof=1) for e in kinds.values()))
+
+
+@pytest.mark.parametrize(("deals", "apart"), [(24, False), (30, True)])
+def test_tables_of_frames_set_cyclic_orders_apart_where_each_has_five_deals(deals, apart):
+    frame = tournament("pair-traditional", FIVE[:4], deals, seed=3).frame
+    found = summarise(frame).set_index(["policy", "metric"])["std_error"]
+    for policy in FIVE[:4]:
+        for metric, column in (("points", "points"), ("goat_rate", "goat")):
+            wanted = slow_error(frame[frame["policy"] == policy], column, apart)
+            assert found[policy, metric] == pytest.approx(wanted)
+            assert found[policy, metric] != slow_error(
+                frame[frame["policy"] == policy], column, not apart
+            )
+    first = frame[frame["seat"] == 0]
+    rounds = slow_error(first, "rounds", apart)
+    of_presets = summarise_presets(frame).set_index("metric")["std_error"]
+    assert of_presets["rounds"] == pytest.approx(rounds)
+    of_sweep = effects(frame).set_index(["policy", "metric"])["std_error"]
+    assert of_sweep["all", "rounds"] == pytest.approx(rounds)
+    assert of_sweep["random", "goat_rate"] == pytest.approx(found["random", "goat_rate"])
+
+
+def test_deals_that_are_played_in_all_orders_are_of_one_kind():
+    """Whichever row of a deal is left to be the first."""
+    frame = tournament("room-fish-all", FIVE[:4], 40, seed=3, design="permutations").frame
+    leaders = frame[(frame["policy"] == "random") & frame["led"]]
+    assert leaders[~leaders["deal"].duplicated()]["seating"].nunique() > 1
+    assert not strata_of(frame).any()
+    assert not strata_of(leaders).any()
+    found = summarise(leaders).set_index("metric")["std_error"]
+    assert found["points"] == pytest.approx(slow_error(leaders, "points", orders=False))
+
+
+def test_kinds_whose_deals_agree_leave_nothing_but_what_rounding_left():
+    x = np.tile([0.1, 0.3, 0.7], 20)
+    found = clustered_mean(x, np.ones(60), rate=True, strata=np.tile([0, 1, 2], 20))
+    assert found.std_error == 0
+    assert (found.ci_low, found.ci_high) == wilson(found.estimate * 60, 60)
+
+
+@pytest.mark.parametrize("rate", [False, True])
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_deals_that_all_agree_are_not_certain(n, rate):
+    """Of what is not 0: an unseen deal could change it by as much as there is."""
+    one = np.ones(n)
+    mean = clustered_mean(one, one, rate=rate)
+    difference = clustered_difference((one, one), (0 * one, one), rate=rate)
+    for found in (mean, difference):
+        assert found.std_error == 0
+        assert found.ci_high - found.ci_low > 1 / n
+        assert found.ci_low <= 1 <= found.ci_high

@@ -2,12 +2,13 @@
 
 import json
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from command_line import runner, strict_json
 
-from kozel_sim import RuleSet, compare, duel, load_run, read_stop, tournament
+from kozel_sim import RuleSet, compare, duel, load_run, payoffs, read_stop, tournament
 from kozel_sim.policies import read_policies
 from kozel_sim.sequential import looks
 from kozel_sim.stopping import estimates
@@ -272,3 +273,80 @@ def test_tournament_takes_every_design():
         deals = run.frame["deal"].nunique()
         per_deal = {"rotations": 3, "permutations": 6, "duels": 18}[design]
         assert run.matches == deals * per_deal, (design, matches)
+
+
+# ---------------------------------------------------------------------- few deals, early ends
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "random", "dump_heavy", "-n", 1, "--players", 2],
+        ["compare", "random", "dump_heavy", "-n", 50, "--players", 2, "--stop", "sprt"],
+        ["tournament", "--design", "duels", "-n", 1, "--players", 2],
+        ["tournament", "-n", 1, "--players", 2],
+        ["tournament", "-n", 50, "--players", 2, "--stop", "width=0.1"],
+        ["sweep", "--rules", "room-fish-all,room-fish-one", "--players", 2, "-n", 1],
+    ],
+)
+def test_few_deals_are_shown_without_a_fault(kozel, words):
+    code, out, err = kozel(*words, "--seed", 1, "-o", "mine")
+    assert (code, err) == (0, "")
+    assert "[?, ?]" in out or "[0.00, 100.00]" in out
+    for command in ("show", "ratings"):
+        code, _, err = kozel(command, "mine")
+        assert (code, err) == (0, "")
+
+
+def test_verdict_of_a_stopped_run_is_the_rules(kozel):
+    words = ["compare", "block_ends", "random", "--players", 2, "--seed", 5, "--stop", "sprt"]
+    out = kozel(*words)[1]
+    assert "block_ends v random: the first is better (points per match)" in out
+    assert "points of goat rate less (p" not in out
+    assert "All other tables of this run are as if its deals had been fixed" in " ".join(
+        out.split()
+    )
+    data = strict_json(kozel(*words, "--json")[1])
+    assert data["stopping"]
+    for name in ("duels", "seats"):
+        assert all(row["method"].endswith("not corrected for stopping") for row in data[name])
+
+
+def test_payoffs_of_pairs_that_were_decided_early_have_their_own_deals(decided):
+    _, run = decided
+    table = payoffs(run.frame).set_index(["policy", "against"])
+    for row in compare(run.frame).query("metric == 'points_per_match'").itertuples():
+        one = table.loc[(row.policy, row.against)]
+        assert (one["n_deals"], one["n_matches"]) == (row.n_deals, row.n_matches)
+        assert one["std_error"] == pytest.approx(row.std_error)
+
+
+def test_interval_of_a_rate_stays_a_rate():
+    for design in ("duels", "rotations"):
+        run = planned("width=0.3,metric=goat_rate", design, 400).play()
+        least = -1 if design == "duels" else 0
+        for row in run.manifest["stopping"]:
+            assert least <= row["sequence_low"] <= row["sequence_high"] <= 1
+
+
+RATED = ["compare", "random", "dump_heavy", "--rules", "livegames-goat"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["plan", "random", "dump_heavy", "--detect", "1e-300"], "detect=1e-300 is too little"),
+        (["compare", "random", "dump_heavy", "--stop", "sprt,effect=1e200"], "effect must be from"),
+        (
+            [*RATED, "-o", "x", "--stop", "width=0.1,metric=rating"],
+            "livegames-goat has no rating",
+        ),
+        (["merge", "nothere", "--sweep", "-o", "x"], "nothere holds no run"),
+    ],
+)
+def test_what_cannot_be_is_one_line(kozel, words, complaint):
+    code, out, err = kozel(*words, *(["--players", 2] if words[0] != "merge" else []))
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1
+    assert not Path("x").exists()

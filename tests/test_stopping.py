@@ -18,6 +18,7 @@ from kozel_sim.sequential import (
 )
 from kozel_sim.stats import clustered_difference, clustered_mean, summarise
 from kozel_sim.stopping import SprtStop, WidthStop, estimates
+from kozel_sim.tournaments import LOOK_GROWTH
 
 
 def estimate_of(x, level=0.95, rate=False):
@@ -64,7 +65,7 @@ def test_rules_are_read_and_written(text, rule):
         ("sprt,alpha", "'alpha' is not known"),
         ("sprt,alpha=0.7", "alpha must be between 0 and 0.5, not 0.7"),
         ("sprt,beta=0", "beta must be between 0 and 0.5, not 0.0"),
-        ("sprt,effect=-1", "effect must be more than 0, not -1.0"),
+        ("sprt,effect=-1", "effect must be from 0.000001 to 10 standard deviations, not -1.0"),
     ],
 )
 def test_errors_name_the_value_and_the_choices(text, message):
@@ -79,12 +80,12 @@ def test_errors_name_the_value_and_the_choices(text, message):
 @pytest.mark.parametrize("cycle", [1, 2, 6, 500])
 @pytest.mark.parametrize("last", [6, 100, 1000, 99_999])
 def test_looks_are_whole_cycles_up_to_the_last(cycle, last):
-    found = looks(100, 1.05, cycle, last)
+    found = looks(100, LOOK_GROWTH, cycle, last)
     assert found[-1] == last
     assert all(n % cycle == 0 and n >= 100 for n in found[:-1])
     assert (np.diff(found) > 0).all()
     grown = np.diff(found[:-1]) / found[:-2] if len(found) > 2 else np.zeros(1)
-    assert (grown <= 0.05 + cycle / 100).all()
+    assert (grown <= LOOK_GROWTH - 1 + cycle / 100).all()
 
 
 def test_looks_that_would_never_end_are_refused():
@@ -121,7 +122,7 @@ def first_decisions(test, x, schedule):
     return codes[np.arange(len(x)), at], n[at]
 
 
-SCHEDULE = looks(100, 1.05, 2, 4000)
+SCHEDULE = looks(100, LOOK_GROWTH, 2, 4000)
 
 
 def steps(mean, runs, seed, deals=4000):
@@ -151,7 +152,7 @@ def test_family_of_equals_has_any_error_in_at_most_alpha():
     """200 families of 10 pairs: more than 19 with an error come by chance once in 250; each pair by
     itself would spoil far more of them."""
     x = steps(0.0, 2000, 3, 2000)
-    schedule = looks(100, 1.05, 2, 2000)
+    schedule = looks(100, LOOK_GROWTH, 2, 2000)
     rule = SprtStop(0.2)
     codes, _ = first_decisions(rule.test(10), x, schedule)
     assert np.isin(codes, (1, -1)).reshape(200, 10).any(axis=1).sum() <= 19
@@ -227,7 +228,7 @@ def test_width_is_that_of_the_simultaneous_sequence():
 def test_deals_that_all_agree_are_not_certain(goats, n):
     found = {"x": estimate_of(np.full(n, goats), rate=True)}
     span = WidthStop(0.01).interval(found["x"], 1)
-    assert span.ci_high - span.ci_low > 1 / n
+    assert span.ci_high - span.ci_low >= 1 / n
     assert WidthStop(0.01).decide(found)["x"] == ("enough" if n == 5000 else "open")
 
 
@@ -260,7 +261,7 @@ def stopped(rule, x, schedule):
 @pytest.mark.parametrize("mean", [0.15, 0.25, 0.4])
 def test_correction_takes_most_of_the_bias_away(mean):
     """600 runs; the bias that is left is less than 2/5 of the naive one, or noise (3 errors)."""
-    rule, schedule = SprtStop(0.2), looks(100, 1.05, 2, 3000)
+    rule, schedule = SprtStop(0.2), looks(100, LOOK_GROWTH, 2, 3000)
     x = np.random.default_rng(7).normal(mean, 1, (600, 3000))
     table = stopped(rule, x, schedule)
     naive, adjusted = table["estimate"].mean() - mean, table["adjusted"].mean() - mean
@@ -273,7 +274,7 @@ def test_correction_takes_most_of_the_bias_away(mean):
 
 def test_sequence_covers_at_the_stop_where_the_naive_interval_does_not():
     """600 runs of equals and of pairs a little apart; at 95% under 556 come once in 250."""
-    rule, schedule = SprtStop(0.2), looks(100, 1.05, 2, 3000)
+    rule, schedule = SprtStop(0.2), looks(100, LOOK_GROWTH, 2, 3000)
     for mean in (0.0, 0.05, 0.2):
         x = np.random.default_rng(8).normal(mean, 1, (600, 3000))
         table = stopped(rule, x, schedule)
@@ -286,7 +287,7 @@ def test_sequence_covers_at_the_stop_where_the_naive_interval_does_not():
 
 def test_correction_is_odd_and_seeded():
     x = np.tile([1.0, -0.5, 0.5, 0.25], 50)
-    schedule = looks(100, 1.05, 2, 2000)
+    schedule = looks(100, LOOK_GROWTH, 2, 2000)
     one, again = (corrected(SprtStop(), {"x": estimate_of(x)}, schedule) for _ in range(2))
     pd.testing.assert_frame_equal(one, again)
     mirror = corrected(SprtStop(), {"x": estimate_of(-x)}, schedule)
@@ -300,14 +301,14 @@ def test_strong_effects_need_no_correction():
     """They stop at the first look, whatever luck does."""
     rng = np.random.default_rng(9)
     found = estimate_of(rng.normal(3, 1, 100))
-    table = corrected(SprtStop(), {"x": found}, looks(100, 1.05, 1, 1000))
+    table = corrected(SprtStop(), {"x": found}, looks(100, LOOK_GROWTH, 1, 1000))
     assert table["adjusted"][0] == found.estimate
 
 
 def test_rule_of_width_has_no_bias_among_normal_steps():
     """1,000 runs that stop at a width: naive estimates are right in the mean (4 errors)."""
     rng = np.random.default_rng(10)
-    rule, schedule = WidthStop(0.3, "points"), looks(100, 1.05, 1, 2000)
+    rule, schedule = WidthStop(0.3, "points"), looks(100, LOOK_GROWTH, 1, 2000)
     tables = []
     for _ in range(1000):
         x = rng.normal(0.1, 1, 2000)

@@ -28,7 +28,7 @@ def test_saved_run_is_loaded_as_it_was(run, tmp_path):
     folder = run.save(tmp_path / "mine")
     again = load_run(str(folder))
     pd.testing.assert_frame_equal(again.frame, run.frame)
-    more = {key: again.manifest[key] for key in ("files", "state")}
+    more = {key: again.manifest[key] for key in ("files", "state", "part_sizes")}
     assert again.manifest == run.manifest | more
     assert (again.name, again.matches, again.rounds) == (run.name, run.matches, run.rounds)
     assert repr(again) == repr(run)

@@ -22,10 +22,10 @@ from kozel_sim import (
     tournament,
 )
 from kozel_sim._jit import kernel
-from kozel_sim.engine.play import new_matches
 from kozel_sim.engine.tally import BLOCK, multiply_block
 from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
+from kozel_sim.schedule import as_seated
 from kozel_sim.stats import Ratio
 from kozel_sim.sweep import METRICS, best_policies, effects
 from kozel_sim.totals import ARRAYS, Sums, Tally
@@ -44,6 +44,8 @@ TOURNAMENTS = {
     "four": ([*rule_sets(*ROOM)], FIVE, 12),
     "two and three": ([*rule_sets(*ROOM, players=2), *rule_sets(*ROOM, players=3)], FIVE[:4], 8),
     "pairs": (rule_sets("pair-traditional", "sea-goat"), FIVE, 6),
+    "orders apart": (rule_sets("pair-traditional", "sea-goat"), FIVE[:4], 42),
+    "some orders' ratings": (rule_sets(*ROOM, players=3, max_rounds=8), FIVE[:3], 40),
     "capped": (rule_sets(*ROOM, players=2, max_rounds=8), FIVE[:3], 40),
     "no rating": (rule_sets("livegames-goat"), FIVE, 6),
     "one deal": (rule_sets(*ROOM, players=2), FIVE[:3], 1),
@@ -180,6 +182,25 @@ def test_workers_and_chunks_do_not_change_a_bit(workers, chunk):
     assert_same_sums(simulate(ROOM[0], FIVE[:4], 50, **ways, workers=workers, chunk=chunk), base)
 
 
+@pytest.mark.parametrize("chunk", [None, 1, 600])
+def test_sums_are_kept_for_each_cyclic_order(chunk):
+    """Against the rows of the frame."""
+    run, found = (
+        tournament("pair-traditional", FIVE, 42, seed=5, aggregate=a, chunk=chunk)
+        for a in (False, True)
+    )
+    (sums,) = found.sums
+    order = run.frame["seating"] // 4
+    assert len(sums.products) == order.nunique() == 6
+    for k, mine in enumerate(sums.products):
+        rows = run.frame[order == k]
+        assert mine[0, 0] == rows["deal"].nunique() == 7
+        assert mine[0, totals.GAME.index("goats")] == rows["goat"].sum()
+        assert mine[0, totals.GAME.index("rounds")] == rows["rounds"].sum() / 4
+        goats = rows["goat"].groupby(rows["deal"]).sum()
+        assert mine[totals.GAME.index("goats"), totals.GAME.index("goats")] == (goats**2).sum()
+
+
 def test_reference_engine_gives_the_same_sums():
     ways = {"seed": 8, "players": 2, "aggregate": True}
     fast = tournament(ROOM, FIVE[:3], 4, **ways)
@@ -195,37 +216,38 @@ def test_progress_counts_every_match():
 
 
 @kernel
-def multiply(left, right, products, lower):
+def multiply(left, right, deals, products, lower):
     flat, other = left.reshape(left.size), right.reshape(right.size)
-    multiply_block(flat, other, left.shape[0], right.shape[0], products, lower)
+    multiply_block(flat, other, left.shape[0], right.shape[0], deals, products, lower)
 
 
 @pytest.mark.parametrize("columns", [(7, 5), (8, 4), (1, 1), (1, 6)])
 @pytest.mark.parametrize("factor", [1, 2**25, 2**26, -(2**28)])
-def test_products_are_those_of_plain_matrices(columns, factor):
+@pytest.mark.parametrize("deals", [1, 16, 17, BLOCK])
+def test_products_are_those_of_plain_matrices(columns, factor, deals):
     """The slow twin of the kernel: of numbers of 32 bits and of more, with columns of zeros."""
     rng = np.random.default_rng(1)
     left, right = (rng.integers(-50, 50, (k, BLOCK)) * rng.integers(0, 2, (k, 1)) for k in columns)
     left[0] *= factor
+    left[:, deals:] = right[:, deals:] = 0
     got = np.ones(columns, np.int64)
-    multiply(left, right, got, False)
+    multiply(left, right, deals, got, False)
     np.testing.assert_array_equal(got, 1 + left @ right.T)
     got = np.zeros((len(left), len(left)), np.int64)
-    multiply(left, left, got, True)
+    multiply(left, left, deals, got, True)
     np.testing.assert_array_equal(got, np.tril(left @ left.T))
 
 
 def test_ratio_is_that_of_the_deals_own_sums():
     """Against the estimators of frames."""
     rules = RuleSet.preset("room-fish-all", 2)
-    pattern = new_matches(np.arange(30, dtype=np.uint64), np.tile([0, 1], (30, 1)))
-    tally = Tally(rules, FIVE[:2], pattern, 30)
-    Tally(rules, FIVE[:2], pattern, 30, first=tally)
+    tally = Tally(rules, FIVE[:2], as_seated(2, 0), 30)
+    Tally(rules, FIVE[:2], as_seated(2, 0), 30, first=tally)
     desk = tally.desk_of(0, 30)
     matches, rows = desk
     player_of(rules, [get_policy(spec) for spec in FIVE[:2]], "auto")(matches, 1)
     sums = tally.count(desk, None)
-    deals = rows[0, :, :30].astype(float)
+    deals = rows[0, 0, :, :30].astype(float)
     for name in ("rounds", "goats", "goat_points", "passes"):
         top = deals[totals.GAME.index(name)]
         one = sums.ratio(name, "rounds").mean(0.9)
@@ -270,7 +292,7 @@ def test_field_too_large_for_memory_is_refused():
 def test_sums_that_64_bits_may_not_hold_are_refused():
     (sums,) = simulate(ROOM[0], FIVE[:2], 4, seed=1, aggregate=True).sums
     full: Sums = sums.blank()
-    full.products[1, 1] = totals.LIMIT - 1
+    full.products[0, 1, 1] = totals.LIMIT - 1
     full.add(sums)
     assert full.products.min() >= 0
     with pytest.raises(ValueError, match="outgrow 64 bits; play fewer deals"):
@@ -307,7 +329,7 @@ def part_of(folder):
             lambda folder: (folder / "manifest.json").write_text(
                 '{"format": "kozel-run/2", "aggregate": true, "state": "finished", "files": []}'
             ),
-            "does not list its sums",
+            "name, seed, rules, policies missing",
         ),
     ],
 )

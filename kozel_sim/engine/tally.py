@@ -69,10 +69,10 @@ def tally_matches(
                 rated = len(GAME) * BLOCK + kind * width + 3 * BLOCK
                 for d in range(rated, rated + n):
                     rated_deals[kind] += here[np.uint64(d)] > 0
-        multiply_block(here, here, columns, columns, products, True)
+        multiply_block(here, here, columns, columns, n, products, True)
         if others:
             there = of_first[block].reshape(others * BLOCK)
-            multiply_block(here, there, columns, others, with_first, False)
+            multiply_block(here, there, columns, others, n, with_first, False)
     for j in range(columns):
         for k in range(j):
             products[k, j] = products[j, k]
@@ -160,13 +160,15 @@ def low(number):
 
 
 @inner_part
-def multiply_block(left, right, lefts, rights, products, lower):
+def multiply_block(left, right, lefts, rights, deals, products, lower):
     """Add products of a block's sums, flat ``[column * deal]``; lower: the lower half of a square.
 
     Two columns and two at a time: fewer loads than one by one. It is all in one piece, because
     counting references to parts of arrays would take longer than multiplying them.
     """
     mine, others = np.empty(lefts + 1, np.int64), np.empty(rights + 1, np.int64)
+    # Whole vectors; sums of deals that are not there are 0.
+    width = (deals + 15) // 16 * 16
     n, used = list_used(left, lefts, mine)
     if lower:
         n_others = n
@@ -182,7 +184,7 @@ def multiply_block(left, right, lefts, rights, products, lower):
             c, e = others[h], others[h + 1]
             ac = ae = bc = be = np.int64(0)
             if used >> 32 == 0:
-                for d in range(BLOCK):
+                for d in range(width):
                     x, y = low(left[np.uint64(a + d)]), low(left[np.uint64(b + d)])
                     v, w = low(right[np.uint64(c + d)]), low(right[np.uint64(e + d)])
                     ac += x * v
@@ -190,7 +192,7 @@ def multiply_block(left, right, lefts, rights, products, lower):
                     bc += y * v
                     be += y * w
             else:
-                for d in range(BLOCK):
+                for d in range(width):
                     x, y = left[np.uint64(a + d)], left[np.uint64(b + d)]
                     v, w = right[np.uint64(c + d)], right[np.uint64(e + d)]
                     ac += x * v
