@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from kozel_sim.opening import first_leader, needs_redeal
     from kozel_sim.planning import plan
     from kozel_sim.playing import check_record, play
-    from kozel_sim.policies import get_policy, ladder, list_policies, load_code, policy
+    from kozel_sim.policies import (
+        POLICIES,
+        get_policy,
+        ladder,
+        list_policies,
+        load_code,
+        policy,
+    )
     from kozel_sim.presets import PRESETS
     from kozel_sim.rankings import pairwise, ranking
     from kozel_sim.ratings import elo_ratings, rate
@@ -61,7 +68,7 @@ _HOMES = {
     "opening": ["first_leader", "needs_redeal"],
     "planning": ["plan"],
     "playing": ["check_record", "play"],
-    "policies": ["get_policy", "ladder", "list_policies", "load_code", "policy"],
+    "policies": ["POLICIES", "get_policy", "ladder", "list_policies", "load_code", "policy"],
     "presets": ["PRESETS"],
     "rounds": ["rounds_frame"],
     "rankings": ["pairwise", "ranking"],
@@ -87,6 +94,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "POLICIES",
     "PRESETS",
     "IllegalMoveError",
     "Policy",

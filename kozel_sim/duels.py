@@ -27,8 +27,8 @@ from kozel_sim.metrics import (
     parts_of,
     values_of,
 )
-from kozel_sim.parts import Progress
 from kozel_sim.policies import get_policy
+from kozel_sim.progress import ShowProgress
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run
 from kozel_sim.schedule import DUELS, VERSUS
@@ -46,7 +46,7 @@ def duel(
     players: int | None = None,
     engine: Engine = "auto",
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
 ) -> Run:
     """Play one policy against another on the same deals, from every seat.

@@ -2,29 +2,62 @@
 
 A plot never resizes, tightens or shows the caller's figure. A new figure is not kept open in
 pyplot: save it, or put it last in a notebook's cell (``leaderboard(summary).figure``).
+
+Here are those of a field (a row for every policy, duel or rule set); those of how values run are in
+``run_plots``, those of who beats whom in ``field_plots``. All have their names here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
+from kozel_sim.drawing import (
+    BLUE,
+    GREY,
+    SERIES,
+    VERMILION,
+    above,
+    differences,
+    errors,
+    in_percent,
+    intervals,
+    name_rows,
+    new_axes,
+    new_figure,
+    one,
+    plain,
+    table_of,
+    title_of,
+    wrapped,
+)
+from kozel_sim.field_plots import nash, payoffs, ratings
+from kozel_sim.run_plots import convergence, points, rounds, tell, tells
 from kozel_sim.stats import percent
-from kozel_sim.tell import CLAIM
 
-Column: TypeAlias = "pd.Series[float]"
-
-BLUE = "#0072B2"
-VERMILION = "#D55E00"
-"""Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+__all__ = [
+    "ablation",
+    "all_duels",
+    "convergence",
+    "duels",
+    "forest",
+    "forests",
+    "goat_rates",
+    "leaderboard",
+    "leaderboards",
+    "nash",
+    "payoffs",
+    "points",
+    "ratings",
+    "rounds",
+    "seats",
+    "tell",
+    "tells",
+]
 
 LABELS = {
     "goat_rate": "goat rate: share of matches lost",
@@ -66,30 +99,173 @@ def leaderboard(
     ValueError
         If the summary has no such part, or several and none is named.
     """
-    rows = _one(_one(summary, "preset", preset), "players", players)
+    rows = table_of(summary, preset, players)
     choices = list(rows["metric"].unique())
     rows = rows[rows["metric"] == metric]
     if rows.empty:
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
     rows = rows.sort_values("estimate", ascending=metric == "rating")
     if ax is None:
-        _, ax = plt.subplots(figsize=(7, 1.2 + 0.4 * len(rows)), layout="constrained")
-    height = range(len(rows))
-    errors = _errors(rows["estimate"], rows["ci_low"], rows["ci_high"])
-    ax.errorbar(rows["estimate"], height, xerr=errors, fmt="o", color=BLUE, markersize=3, capsize=5)
-    for y, estimate in zip(height, rows["estimate"], strict=True):
-        text = f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}"
-        ax.annotate(
-            text, (estimate, y), (0, 7), textcoords="offset points", ha="center", fontsize="small"
-        )
+        ax = new_axes(7, 1.2 + 0.4 * len(rows))
     what = summary.columns[list(summary.columns).index("metric") - 1]
-    ax.set_yticks(list(height), [_wrapped(str(name)) for name in rows[what]])
-    ax.set_ylim(-0.6, len(rows) - 0.4)
+    names = [wrapped(str(name)) for name in rows[what]]
+    look = {"markersize": 3, "capsize": 5}
+    intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names, **look)
+    for y, estimate in enumerate(rows["estimate"]):
+        above(ax, estimate, y, f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}")
     ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
-        ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
-    _plain(ax)
+        in_percent(ax)
+    ax.set_title(title_of(rows), loc="left")
+    plain(ax)
+    return ax
+
+
+def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
+    """Return a new figure with a leaderboard for each preset and number of players.
+
+    Where a preset has no such metric, as some have no rating, its place says so.
+
+    Raises
+    ------
+    ValueError
+        If no preset has it.
+    """
+    one(summary, "metric", metric)
+    parts = list(summary.groupby(["preset", "players"], observed=True, sort=False))
+    tallest = max(part["policy"].nunique() for _, part in parts)
+    columns = min(2, len(parts))
+    lines = -(-len(parts) // columns)
+    figure = new_figure(7 * columns, lines * (1.2 + 0.4 * tallest))
+    axes = figure.subplots(lines, columns, squeeze=False)
+    for ax in axes.flat[len(parts) :]:
+        ax.remove()
+    for ax, ((preset, players), part) in zip(axes.flat, parts, strict=False):
+        if metric in set(part["metric"]):
+            leaderboard(part, ax, metric=metric)
+        else:
+            ax.set_title(f"{preset}, {players} players", loc="left")
+            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
+            ax.set_axis_off()
+    return figure
+
+
+def goat_rates(
+    summary: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    policies: Sequence[str] | None = None,
+    players: int | None = None,
+) -> Axes:
+    """Plot the goat rate of every policy under every preset, with intervals.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        ``Run.summary()``, of one or several presets.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    policies : sequence of str, optional
+        Only these, in this order; by default all, the lowest mean rate first. Eight at the most.
+    players : int, optional
+        Which number of players; needed when the summary has several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; a legend stands above them, as high as it needs.
+
+    Raises
+    ------
+    ValueError
+        If the summary has no such part, several and none is named, or too many policies.
+    """
+    rows = one(one(summary, "players", players), "metric", "goat_rate")
+    if policies is None:
+        means = rows.groupby("policy", observed=True, sort=False)["estimate"].mean()
+        policies = [str(name) for name in means.sort_values().index]
+    if len(policies) > len(SERIES):
+        raise ValueError(
+            f"{len(policies)} policies cannot be told apart; name {len(SERIES)} or fewer of "
+            f"{', '.join(policies)}"
+        )
+    parts = [one(rows, "policy", name) for name in policies]
+    presets = list(dict.fromkeys(rows["preset"]))[::-1]
+    if ax is None:
+        ax = new_axes(7.5, 1.6 + len(presets) * (0.25 + 0.13 * len(policies)))
+    for number, (name, part) in enumerate(zip(policies, parts, strict=True)):
+        shift = 0.36 - 0.72 * (number + 0.5) / len(policies)
+        height = [presets.index(preset) + shift for preset in part["preset"]]
+        ends = errors(part["estimate"], part["ci_low"], part["ci_high"])
+        colour, marker = SERIES[number]
+        look: dict[str, Any] = {
+            "color": colour,
+            "fmt": marker,
+            "markersize": 5,
+            "capsize": 2,
+            "linewidth": 1,
+        }
+        ax.errorbar(part["estimate"], height, xerr=ends, label=wrapped(name), **look)
+    for y in range(0, len(presets), 2):
+        ax.axhspan(y - 0.5, y + 0.5, color="0.5", alpha=0.1, linewidth=0, zorder=0)
+    name_rows(ax, [wrapped(str(preset)) for preset in presets])
+    ax.set_ylim(-0.5, len(presets) - 0.5)
+    in_percent(ax)
+    of = f"{rows['players'].iloc[0]} players ({percent(rows['level'].iloc[0])} interval)"
+    ax.set_xlabel(f"goat rate: share of matches lost, {of}")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
+    plain(ax)
+    return ax
+
+
+def seats(
+    table: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    metric: str = "goat_rate",
+    preset: str | None = None,
+    players: int | None = None,
+) -> Axes:
+    """Plot how the seats fare, and who led the first round, with intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        ``seat_tables(frame)``.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    metric : {"goat_rate", "points"}
+        What to compare.
+    preset : str, optional
+        Which preset; needed when there are several.
+    players : int, optional
+        Which number of players; needed when there are several.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on; the dotted line is the mean of all seats.
+
+    Raises
+    ------
+    ValueError
+        If the table has no such part, or several and none is named.
+    """
+    rows = one(table_of(table, preset, players), "metric", metric).iloc[::-1]
+    if ax is None:
+        ax = new_axes(6.5, 1.2 + 0.35 * len(rows))
+    names = [
+        f"seat {row.group}" if row.by == "seat" else str(row.group) for row in rows.itertuples()
+    ]
+    intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names)
+    ax.axvline(rows["estimate"][rows["by"] == "seat"].mean(), color=GREY, linestyle=":", zorder=1)
+    ax.axhline((rows["by"] == "led").sum() - 0.5, color="0.8", linewidth=1, zorder=1)
+    if metric == "goat_rate":
+        in_percent(ax)
+    level = percent(rows["level"].iloc[0])
+    ax.set_xlabel(f"{LABELS[metric]} ({level} interval)")
+    ax.set_title(title_of(rows), loc="left")
+    plain(ax)
     return ax
 
 
@@ -126,17 +302,17 @@ def forest(
     ValueError
         If the frame has no such part, or several and none is named.
     """
-    rows = _one(_one(_one(effects, "policy", policy), "players", players), "metric", metric)
+    rows = one(one(one(effects, "policy", policy), "players", players), "metric", metric)
     baseline = rows["baseline"].iloc[0]
     rows = rows[rows["preset"].astype(str) != baseline].iloc[::-1]
     if rows.empty:
         raise ValueError(f"no rule set to compare with {baseline}")
     if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
+        ax = new_axes(7.5, 1.2 + 0.35 * len(rows))
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
     middle = scale * rows["difference"]
     names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
-    names = [_wrapped(name, 34) for name in names]
+    names = [wrapped(name, 34) for name in names]
     # One variant far out, like a sea goat's rounds, would flatten all others.
     usual = float(middle.abs().quantile(0.8))
     if middle.abs().max() > 8 * usual > 0:
@@ -146,13 +322,13 @@ def forest(
         ticks = sorted({-near, 0.0, near, *sides})
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
-    _differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
+    differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
     ax.set_xlabel(f"{metric}{of}: difference from {baseline}{unit} ({level} interval)")
     ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
-    _plain(ax)
+    plain(ax)
     return ax
 
 
@@ -162,7 +338,7 @@ def forests(effects: pd.DataFrame) -> Figure:
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
     tallest = max(effects.groupby("players")["preset"].nunique())
-    figure = _figure(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest))
+    figure = new_figure(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest))
     axes = figure.subplots(len(sizes), len(metrics), squeeze=False)
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
@@ -210,18 +386,17 @@ def duels(
     ValueError
         If the frame has no such part, or several and none is named.
     """
-    rows = _one(_one(comparisons, "preset", preset), "players", players)
-    rows = _one(rows, "metric", metric).iloc[::-1]
+    rows = one(table_of(comparisons, preset, players), "metric", metric).iloc[::-1]
     if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.35 * len(rows)), layout="constrained")
+        ax = new_axes(7.5, 1.2 + 0.35 * len(rows))
     scale = 100 if metric == "goat_rate" else 1
-    names = [_wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
+    names = [wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
     middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
-    _differences(ax, middle, low, high, names)
+    differences(ax, middle, low, high, names)
     level = rows["level"].iloc[0]
     ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
-    ax.set_title(f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players", loc="left")
-    _plain(ax)
+    ax.set_title(title_of(rows), loc="left")
+    plain(ax)
     return ax
 
 
@@ -230,7 +405,7 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     parts = comparisons[["preset", "players"]].drop_duplicates().to_numpy().tolist()
     metrics = ("points_per_round", "goat_rate")
     tallest = max(comparisons.groupby(["preset", "players"], observed=True)["duel"].nunique())
-    figure = _figure(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest))
+    figure = new_figure(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest))
     axes = figure.subplots(len(parts), len(metrics), squeeze=False)
     for line, (preset, players) in zip(axes, parts, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
@@ -240,182 +415,70 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     return figure
 
 
-OBSERVER_LABELS = {"table": "seen from the table", "next": "seen by the next seat"}
-
-
-def tell(
-    frame: pd.DataFrame,
+def ablation(
+    comparisons: pd.DataFrame,
     ax: Axes | None = None,
     *,
-    policy: str = "all",
-    touched: str = "all",
-    observer: str = "table",
+    metric: str = "goat_rate",
     preset: str | None = None,
     players: int | None = None,
 ) -> Axes:
-    """Plot how often a player who switched ends lacked the value he left, by tiles left.
-
-    Beside it stands the chance of that to an observer, and behind both what is claimed.
+    """Plot duels as bars of what a change does, those against the same policy together.
 
     Parameters
     ----------
-    frame : DataFrame
-        ``measure_tell(...)``.
+    comparisons : DataFrame
+        ``kozel_sim.compare(frame)`` of duels like those of ``experiments/tips.toml``: tips alone
+        against random play, added to a policy, dropped from one.
     ax : Axes, optional
         Where to draw; by default on a new figure.
-    policy : str, default "all"
-        "all", or whose tells are meant.
-    touched : {"all", "no", "yes"}
-        Only ends that were played on since, or were not.
-    observer : {"table", "next"}
-        Whose chance is drawn.
+    metric : {"goat_rate", "points_per_round", "points_per_match"}
+        What to compare.
     preset : str, optional
-        Which preset; needed when the frame has several.
+        Which preset; needed when there are several.
     players : int, optional
-        Which number of players; needed when the frame has several.
+        Which number of players; needed when there are several.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes drawn on. Bars to the left are full, those to the right hatched, and those whose
+        interval holds 0 are empty.
 
     Raises
     ------
     ValueError
         If the frame has no such part, or several and none is named.
     """
-    rows = _one(_one(frame, "preset", preset), "players", players)
-    for column, value in (("policy", policy), ("touched", touched), ("observer", observer)):
-        rows = _one(rows, column, value)
-    title = f"{rows['preset'].iloc[0]}, {rows['players'].iloc[0]} players"
-    rows = rows[rows["left"] > 0].sort_values("left")
+    rows = one(table_of(comparisons, preset, players), "metric", metric)
+    parts = []
+    for against, group in rows.groupby("against", observed=True, sort=False):
+        head = pd.DataFrame({"policy": [f"against {against}:"]})
+        parts += [
+            head,
+            group.sort_values("difference")[["policy", "difference", "ci_low", "ci_high"]],
+        ]
+    table = pd.concat(parts, ignore_index=True).iloc[::-1].reset_index(drop=True)
     if ax is None:
-        _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-    ax.axhspan(*CLAIM, color="0.5", alpha=0.2, linewidth=0, label="tip T5 claims")
-    for shift, colour, marker, style, column, low, high, label in (
-        (0.07, VERMILION, "s", "--", "baseline", "baseline_ci_low", "baseline_ci_high", "chance"),
-        (-0.07, BLUE, "o", "-", "estimate", "ci_low", "ci_high", "frequency"),
-    ):
-        errors = _errors(rows[column], rows[low], rows[high])
-        ax.errorbar(
-            rows["left"] + shift,
-            rows[column],
-            yerr=errors,
-            fmt=marker + style,
-            color=colour,
-            markersize=4,
-            linewidth=1,
-            capsize=4,
-            label=label if label == "frequency" else f"{label} ({OBSERVER_LABELS[observer]})",
-        )
-    ax.set_xlabel("tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
-    ax.set_xticks(list(rows["left"]))
-    ax.set_xlim(0.5, max(rows["left"].max(), 2) + 0.5)
-    ax.set_ylim(0, 1)
-    ax.set_ylabel(f"lacks the value he left ({percent(rows['level'].iloc[0])} interval)")
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    who = "all policies" if policy == "all" else _wrapped(policy, 40)
-    ax.set_title(f"{title}: {who}", loc="left", fontsize="medium")
-    _plain(ax, "y")
+        ax = new_axes(7.5, 1.2 + 0.3 * len(table))
+    scale = 100 if metric == "goat_rate" else 1
+    middle, low, high = (scale * table[column] for column in ("difference", "ci_low", "ci_high"))
+    looks: list[tuple[pd.Series[bool], dict[str, Any]]] = [
+        ((high < 0), {"facecolor": BLUE}),
+        ((low > 0), {"facecolor": VERMILION, "hatch": "////"}),
+        ((low <= 0) & (high >= 0), {"facecolor": "none"}),
+    ]
+    for kind, look in looks:
+        ax.barh(table.index[kind], middle[kind], height=0.7, edgecolor="0.2", **look)
+    ax.errorbar(
+        middle, table.index, xerr=errors(middle, low, high), fmt="none", ecolor="0", capsize=3
+    )
+    ax.axvline(0, color="0.2", linewidth=1)
+    name_rows(ax, [wrapped(str(name), 34) for name in table["policy"]])
+    for label in ax.get_yticklabels():
+        label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
+    level = percent(rows["level"].iloc[0])
+    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({level} interval)")
+    ax.set_title(title_of(rows), loc="left")
+    plain(ax)
     return ax
-
-
-def tells(frame: pd.DataFrame, observer: str = "table") -> Figure:
-    """Return a new figure with the tell of every policy, by preset and number of players."""
-    parts = frame[["preset", "players", "policy"]].drop_duplicates().to_numpy().tolist()
-    columns = min(4, len(parts))
-    lines = -(-len(parts) // columns)
-    figure = _figure(4.5 * columns, 3.6 * lines)
-    axes = figure.subplots(lines, columns, squeeze=False)
-    for ax in axes.flat[len(parts) :]:
-        ax.remove()
-    for ax, (preset, players, policy) in zip(axes.flat, parts, strict=False):
-        tell(frame, ax, policy=policy, observer=observer, preset=preset, players=players)
-    axes.flat[0].legend(fontsize="small")
-    return figure
-
-
-def _errors(middle: Column, low: Column, high: Column) -> list[Column]:
-    """Return the lengths of intervals; one without an end, as from a single deal, is not drawn."""
-    return [end.where(np.isfinite(end)) for end in (middle - low, high - middle)]
-
-
-def _differences(ax: Axes, middle: Column, low: Column, high: Column, names: Sequence[str]) -> None:
-    """Draw differences from 0 in rows, the first at the bottom."""
-    height = range(len(middle))
-    errors = _errors(middle, low, high)
-    ax.axvline(0, color="0.4", linewidth=1)
-    ax.errorbar(middle, height, xerr=errors, fmt="o", color=BLUE, markersize=4, capsize=4)
-    ax.set_yticks(list(height), list(names))
-    ax.set_ylim(-0.6, len(middle) - 0.4)
-
-
-def _figure(width: float, height: float) -> Figure:
-    """Return a new figure that pyplot has made (so a notebook can show it) and does not keep."""
-    figure = plt.figure(figsize=(width, height), layout="constrained")
-    plt.close(figure)
-    return figure
-
-
-def _plain(ax: Axes, axis: Literal["x", "y"] = "x") -> None:
-    """Take away the lines that carry nothing."""
-    ax.grid(axis=axis, alpha=0.3)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-
-
-def _wrapped(name: str, width: int = 26) -> str:
-    """Break a long policy spec over lines, at its commas, pluses and arrows."""
-    lines = [""]
-    for word in re.findall(r"[^,+>]+[,+>]?", name):
-        if lines[-1] and len(lines[-1] + word) > width:
-            lines.append("")
-        lines[-1] += word
-    return "\n".join(lines)
-
-
-def _one(summary: pd.DataFrame, column: str, value: str | int | None) -> pd.DataFrame:
-    """Return the rows with one value of a column, the only one where none is named."""
-    found = list(summary[column].unique())
-    if value is None:
-        if len(found) > 1:
-            raise ValueError(
-                f"the summary has several values of {column}; name one of "
-                f"{', '.join(map(str, found))}"
-            )
-        return summary
-    if value not in found:
-        raise ValueError(
-            f"the summary has no {column} {value!r}; choose from {', '.join(map(str, found))}"
-        )
-    return summary[summary[column] == value]
-
-
-def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
-    """Return a new figure with a leaderboard for each preset and number of players.
-
-    Where a preset has no such metric, as some have no rating, its place says so.
-
-    Raises
-    ------
-    ValueError
-        If no preset has it.
-    """
-    _one(summary, "metric", metric)
-    parts = list(summary.groupby(["preset", "players"], observed=True, sort=False))
-    tallest = max(part["policy"].nunique() for _, part in parts)
-    columns = min(2, len(parts))
-    lines = -(-len(parts) // columns)
-    figure = _figure(7 * columns, lines * (1.2 + 0.4 * tallest))
-    axes = figure.subplots(lines, columns, squeeze=False)
-    for ax in axes.flat[len(parts) :]:
-        ax.remove()
-    for ax, ((preset, players), part) in zip(axes.flat, parts, strict=False):
-        if metric in set(part["metric"]):
-            leaderboard(part, ax, metric=metric)
-        else:
-            ax.set_title(f"{preset}, {players} players", loc="left")
-            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
-            ax.set_axis_off()
-    return figure

@@ -38,6 +38,19 @@ class Preset:
         return Preset(source, summary, players or self.players, {**self.knobs, **knobs})
 
 
+class Presets(dict[str, Preset]):
+    """Every preset by its name: 13 from published rules, then 3 public extras.
+
+    ``RuleSet.preset(name, players)`` makes rules of one; wherever rules are wanted, the name alone
+    will do. ``list(PRESETS)`` are the names, and a notebook completes them: ``PRESETS["room<Tab>``.
+
+    Examples
+    --------
+    >>> PRESETS["room-fish-all"].players
+    (2, 3, 4)
+    """
+
+
 _ROOM = Preset(
     source="rules page of an online game room (two texts agree)",
     summary="2-4 singles, fence 13; after a fish everyone writes his own hand",
@@ -131,7 +144,7 @@ _APP_PAIR = Preset(
     },
 )
 
-PRESETS: dict[str, Preset] = {
+_PRESETS = {
     "room-fish-all": _ROOM,
     "room-fish-one": _ROOM_ONE,
     "blog-fish-one": _ROOM_ONE.vary(
@@ -202,4 +215,4 @@ PRESETS: dict[str, Preset] = {
         fish_tie="void",
     ),
 }
-"""Every preset by its name: 13 from published rules, then 3 public extras."""
+PRESETS = Presets(_PRESETS)

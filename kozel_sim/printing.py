@@ -89,26 +89,12 @@ def hush() -> None:
 @contextmanager
 def progress_bar(total: int, quiet: bool) -> Iterator[Progress | None]:
     """Show matches per second and the time left on a terminal, nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
+    from kozel_sim.progress import terminal_bar
+
+    if quiet:
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} matches"),
-        TextColumn("{task.fields[speed]} matches/s"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total, speed="-")
-
-        def step(n: int) -> None:
-            bar.advance(task, n)
-            seen = bar.tasks[0].speed
-            bar.update(task, speed=f"{seen:,.0f}" if seen else "-")
-
+    with terminal_bar(total) as step:
         yield step
 
 

@@ -13,11 +13,11 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart balance bench chain checking checks cli cli_runs cluster duels experiment
-    export frames keeping merging metagame metrics moments options parts plain planning
-    playing plots positions printing rankings rating_report ratings replay reporting rounds
-    rows runs schedule sequential simulation stats stopping store svg sweep tell tell_report
-    timing totals tournaments verifying warming
+    __init__ apart balance bench chain checking checks cli cli_runs cluster drawing duels
+    experiment export field_plots frames keeping merging metagame metrics moments options parts
+    plain planning playing plots positions printing progress rankings rating_report ratings
+    replay reporting rounds rows run_plots runs schedule sequential showing simulation stats
+    stopping store svg sweep tell tell_report timing totals tournaments verifying warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""

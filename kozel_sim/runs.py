@@ -14,6 +14,7 @@ from kozel_sim import stats
 from kozel_sim.engine.tally import GAME
 from kozel_sim.frames import stack_frames
 from kozel_sim.parts import Block
+from kozel_sim.showing import MOST_ROWS, results_html
 from kozel_sim.store import (
     MANIFEST,
     open_folder,
@@ -94,6 +95,11 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+
+    def _repr_html_(self) -> str:
+        summary = self.summary() if len(self.frame) <= MOST_ROWS else None
+        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
+        return results_html(f"Run {self.name}", self.manifest, counts, summary)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a folder that does not exist, is empty, or holds this very run.
@@ -250,6 +256,10 @@ class Totals:
 
     def __repr__(self) -> str:
         return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+
+    def _repr_html_(self) -> str:
+        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
+        return results_html(f"Totals {self.name}", self.manifest, counts, self.summary())
 
     def save(self, folder: str | Path) -> Path:
         """Write the totals to a folder that does not exist, is empty, or holds this very run.

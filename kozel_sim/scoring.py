@@ -333,6 +333,13 @@ def timeout_rating(points: int, timed_out_points: int) -> int:
 
     The player who ran out of time gets 0. Source: the room rules.
 
+    Parameters
+    ----------
+    points : int
+        The account of the player who is rated.
+    timed_out_points : int
+        The account of the player who ran out of time.
+
     Examples
     --------
     >>> timeout_rating(30, 32), timeout_rating(13, 32)
@@ -366,6 +373,13 @@ def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
 
 def elo_change(winner: float, loser: float, k: float = 32) -> float:
     """Return how many Elo points the winner gains (and the loser loses).
+
+    Parameters
+    ----------
+    winner, loser : float
+        Their Elo points before the match.
+    k : float, default 32
+        The most that a match can move.
 
     Examples
     --------

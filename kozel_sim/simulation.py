@@ -8,7 +8,7 @@ from typing import Literal, overload
 
 from kozel_sim.checks import Engine, need_positive, read_table
 from kozel_sim.decision import Policy
-from kozel_sim.parts import Progress
+from kozel_sim.progress import ShowProgress
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import seat_policies
@@ -27,7 +27,7 @@ def simulate(
     workers: int = 1,
     seating: int = 0,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: Literal[False] = False,
 ) -> Run: ...
@@ -44,7 +44,7 @@ def simulate(
     workers: int = 1,
     seating: int = 0,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: Literal[True],
 ) -> Totals: ...
@@ -60,7 +60,7 @@ def simulate(
     workers: int = 1,
     seating: int = 0,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: bool = False,
 ) -> Run | Totals:
@@ -88,8 +88,9 @@ def simulate(
         Who sits where: 0 as listed, see ``kozel_sim.schedule``.
     chunk : int, optional
         Matches a worker plays at a time, by default more in a long run.
-    progress : callable, optional
-        Called with the number of matches just played.
+    progress : callable or bool, optional
+        True shows a bar in a notebook or on a terminal. A function is called with the number of
+        matches just played, from the threads that play.
     folder : str or Path, optional
         Where the run is written while it is played, see ``tournament``.
     aggregate : bool, default False

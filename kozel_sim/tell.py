@@ -36,6 +36,7 @@ from kozel_sim.engine.worlds import WORLDS
 from kozel_sim.moves import encode_move
 from kozel_sim.parts import Progress
 from kozel_sim.policies import read_policies
+from kozel_sim.progress import ShowProgress, shown
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.rules import RuleSet
 from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_level
@@ -216,7 +217,7 @@ def measure_tell(
     level: float = LEVEL,
     engine: Engine = "auto",
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
 ) -> pd.DataFrame:
     """Measure how often a player who switched ends lacked the value he left.
 
@@ -241,8 +242,8 @@ def measure_tell(
         The compiled engine and count, or the readable ones (slow); results are equal.
     workers : int, default 1
         Threads; they do not change a bit of the result.
-    progress : callable, optional
-        Called with the number of matches just played.
+    progress : callable or bool, optional
+        As for ``simulate``.
 
     Returns
     -------
@@ -280,17 +281,18 @@ def measure_planned(
     level: float = LEVEL,
     engine: Engine = "auto",
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
 ) -> pd.DataFrame:
     """Measure the tell in the matches of a tournament; see ``measure_tell``."""
     need_recording_engine(engine)
     need_positive("workers", workers)
     need_level(level)
     frames = []
-    for rules in planned.rules:
-        cells = count_tells(planned, rules, engine, workers, progress)
-        names = [policy.name for policy in planned.policies]
-        frames.append(pd.DataFrame(_rows(rules, names, cells, level), columns=list(COLUMNS)))
+    with shown(progress, planned.matches) as step:
+        for rules in planned.rules:
+            cells = count_tells(planned, rules, engine, workers, step)
+            names = [policy.name for policy in planned.policies]
+            frames.append(pd.DataFrame(_rows(rules, names, cells, level), columns=list(COLUMNS)))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -44,15 +44,11 @@ from kozel_sim.policies import (
     read_policies,
     rebuild_policy,
 )
+from kozel_sim.progress import ShowProgress, shown
 from kozel_sim.provenance import source_hash, versions
 from kozel_sim.rng import STREAM_VERSION
 from kozel_sim.rules import RuleSet
-from kozel_sim.runs import (
-    Run,
-    Totals,
-    closing,
-    load,
-)
+from kozel_sim.runs import Run, Totals, closing, load
 from kozel_sim.schedule import (
     DUELS,
     PERMUTATIONS,
@@ -326,7 +322,7 @@ class Tournament:
         engine: Engine = "auto",
         workers: int = 1,
         chunk: int | None = None,
-        progress: Progress | None = None,
+        progress: ShowProgress = None,
         folder: str | Path | None = None,
         mapper: Mapper | None = None,
         extra: Callable[[Run | Totals, Path], None] | None = None,
@@ -360,7 +356,8 @@ class Tournament:
         mapper = mapper or play_here(workers)
         if folder is None:
             memory = Memory(self.manifest(engine), self.part_sizes(chunk))
-            self._play_on(memory, engine, mapper, progress)
+            with shown(progress, self.matches) as step:
+                self._play_on(memory, engine, mapper, step)
             return memory.results()
         folder = Path(folder)
         manifest = self.manifest(engine)
@@ -368,7 +365,8 @@ class Tournament:
             return load(folder)
         with open_folder(folder, manifest) as kept:
             place = Kept(self.blocks, kept, self.part_sizes(chunk))
-            self._play_on(place, engine, mapper, progress)
+            with shown(progress, self.matches) as step:
+                self._play_on(place, engine, mapper, step)
             done = place.results()
             more = closing(done.manifest)
             kept.finish(more, None if extra is None else lambda scratch: extra(done, scratch))
@@ -475,7 +473,7 @@ def tournament(
     engine: Engine = "auto",
     workers: int = 1,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: Literal[False] = False,
     rounds: bool = False,
@@ -495,7 +493,7 @@ def tournament(
     engine: Engine = "auto",
     workers: int = 1,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: Literal[True],
 ) -> Totals: ...
@@ -513,7 +511,7 @@ def tournament(
     engine: Engine = "auto",
     workers: int = 1,
     chunk: int | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress = None,
     folder: str | Path | None = None,
     aggregate: bool = False,
     rounds: bool = False,

@@ -16,9 +16,10 @@ LAYERS = {
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
-    "tournaments duels bench tell apart positions timing checking warming chain moments",
-    "faces": "plots printing reporting rating_report tell_report cluster options svg replay "
-    "cli cli_runs",
+    "progress showing tournaments duels bench tell apart positions timing checking warming "
+    "chain moments",
+    "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
+    "cluster options svg replay cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}

@@ -1,31 +1,42 @@
 """Plots draw what the summary says, on the axes they are given, and leave the figure alone."""
 
-from pathlib import Path
+import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import BarContainer
 from matplotlib.testing.compare import compare_images
+from pictures import BASELINE, FIELD, PICTURES, STYLE, save
 from PIL import Image
 
-from kozel_sim import RuleSet, simulate, tournament
+from kozel_sim import (
+    RuleSet,
+    nash,
+    payoffs,
+    plots,
+    rate,
+    seat_tables,
+    simulate,
+    tournament,
+)
+from kozel_sim.metrics import DealSums
 from kozel_sim.plots import forest, forests, leaderboard, leaderboards
 from kozel_sim.reporting import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.sequential import sequence_of
 from kozel_sim.sweep import effects
 
-BASELINE = Path(__file__).parent / "baseline" / "leaderboard.png"
 TOLERANCE = 4
 """Root of the mean square of the pixels' differences, of 255; one bar moved gives over 8."""
-FIELD = ["random", "dump_heavy", "dump_doubles", "keep_range", "weights:pips=1,double=3,range=2"]
 
 
 @pytest.fixture(autouse=True)
 def own_figures():
     """A backend without windows and matplotlib's own style; no figure stays open."""
     plt.switch_backend("agg")
-    with mpl.rc_context(mpl.rcParamsDefault | {"font.family": "DejaVu Sans"}):
+    with mpl.rc_context(STYLE):
         yield
     plt.close("all")
 
@@ -105,23 +116,6 @@ def test_leaderboard_of_a_policy_that_never_lost(ax):
 
 def test_leaderboard_returns_the_axes_it_was_given(summary, ax):
     assert leaderboard(summary, ax) is ax
-
-
-def test_leaderboard_leaves_the_callers_figure_alone(summary, ax, monkeypatch):
-    figure = ax.figure
-    other = figure.add_subplot(2, 2, 1)
-    before = (figure.get_size_inches().tolist(), figure.get_layout_engine(), figure.dpi)
-    place = ax.get_position().bounds
-    for forbidden in ("show", "tight_layout", "subplots_adjust", "savefig", "close", "draw"):
-        monkeypatch.setattr(plt, forbidden, None)
-    for forbidden in ("tight_layout", "set_size_inches", "subplots_adjust", "set_layout_engine"):
-        monkeypatch.setattr(type(figure), forbidden, None)
-    leaderboard(summary, ax)
-    assert (figure.get_size_inches().tolist(), figure.get_layout_engine(), figure.dpi) == before
-    assert ax.get_position().bounds == place
-    assert figure.axes == [ax, other]
-    assert not other.has_data()
-    assert plt.get_fignums() == [figure.number]
 
 
 @pytest.fixture(scope="module")
@@ -231,29 +225,200 @@ def test_leaderboard_names_an_unknown_choice(summary, ax, choice, complaint):
     assert not ax.has_data()
 
 
-# ---------------------------------------------------------------------- the picture
+# ---------------------------------------------------------------------- the pictures
 
 
-def save_picture(path, rates):
-    """A leaderboard of made-up rates, as the baseline was saved."""
-    columns = ["preset", "players", "policy", "metric", "estimate", "ci_low", "ci_high", "level"]
-    rows = [
-        ("room-fish-all", 4, name, "goat_rate", rate, rate - 0.03, rate + 0.03, 0.95)
-        for name, rate in zip(FIELD, rates, strict=True)
-    ]
-    figure = plt.figure(figsize=(6, 3), dpi=80)
-    summary = pd.DataFrame(rows, columns=columns)
-    leaderboard(summary, figure.add_axes((0.34, 0.2, 0.62, 0.68)))
-    figure.savefig(path, dpi=80)
+def test_every_plot_has_a_picture():
+    made_of_others = {"leaderboards", "forests", "all_duels", "tells"}
+    assert set(PICTURES) | made_of_others == set(plots.__all__)
+    assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
+    page = (BASELINE.parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(PICTURES)
 
 
-def test_leaderboard_looks_as_it_did(tmp_path):
-    """When it should look otherwise, remake the baseline with save_picture and look at it."""
-    with Image.open(BASELINE) as picture:
+@pytest.mark.parametrize("name", PICTURES)
+def test_plot_looks_as_it_did(tmp_path, name):
+    """When it should look otherwise, remake it with pictures.py and look at it."""
+    baseline = BASELINE / f"{name}.png"
+    with Image.open(baseline) as picture:
         drawn_by = picture.info["Software"].removeprefix("Matplotlib version")
     if drawn_by.split(".")[:2] != mpl.__version__.split(".")[:2]:
         pytest.skip(f"the baseline is from Matplotlib {drawn_by}, whose text looks different")
-    save_picture(tmp_path / "now.png", [0.45, 0.12, 0.2, 0.37, 0.26])
-    assert compare_images(str(BASELINE), str(tmp_path / "now.png"), TOLERANCE) is None
-    save_picture(tmp_path / "other.png", [0.45, 0.12, 0.2, 0.37, 0.33])
-    assert compare_images(str(BASELINE), str(tmp_path / "other.png"), TOLERANCE)
+    save(name, tmp_path / "now.png")
+    assert compare_images(str(baseline), str(tmp_path / "now.png"), TOLERANCE) is None
+    save(name, tmp_path / "other.png", other=True)
+    assert compare_images(str(baseline), str(tmp_path / "other.png"), TOLERANCE)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_plot_leaves_the_callers_figure_alone(name, ax, monkeypatch):
+    figure = ax.figure
+    other = figure.add_subplot(2, 2, 1)
+    before = (figure.get_size_inches().tolist(), figure.get_layout_engine(), figure.dpi)
+    place = ax.get_position().bounds
+    for forbidden in ("show", "tight_layout", "subplots_adjust", "savefig", "close", "draw"):
+        monkeypatch.setattr(plt, forbidden, None)
+    for forbidden in ("tight_layout", "set_size_inches", "subplots_adjust", "set_layout_engine"):
+        monkeypatch.setattr(type(figure), forbidden, None)
+    PICTURES[name](ax, False)
+    assert (figure.get_size_inches().tolist(), figure.get_layout_engine(), figure.dpi) == before
+    assert ax.get_position().bounds == place
+    assert figure.axes == [ax, other]
+    assert ax.has_data()
+    assert not other.has_data()
+    assert plt.get_fignums() == [figure.number]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_plot_without_axes_is_whole_on_a_new_figure(name):
+    PICTURES[name](None, False)
+    figure = plt.gcf()
+    figure.canvas.draw()
+    width, height = figure.get_size_inches()
+    drawn_on = figure.get_tightbbox()
+    assert 0 <= drawn_on.x0 < drawn_on.x1 <= width
+    assert 0 <= drawn_on.y0 < drawn_on.y1 <= height
+
+
+# ---------------------------------------------------------------------- what the others draw
+
+
+def test_goat_rates_draw_every_interval_of_the_summary(ax):
+    rules = [RuleSet.preset(name, 4) for name in ("room-fish-all", "room-fish-one")]
+    summary = tournament(rules, FIELD, 6, seed=1).summary()
+    plots.goat_rates(summary, ax)
+    rows = summary[summary["metric"] == "goat_rate"].set_index(["policy", "preset"])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [r.name for r in rules[::-1]]
+    assert len(ax.containers) == len(FIELD)
+    for bars in ax.containers:
+        (points, _, (lines,)), name = bars.lines, bars.get_label().replace("\n", "")
+        ends = [path.vertices[:, 0] for path in lines.get_paths()]
+        for x, y, (low, high) in zip(*points.get_data(), ends, strict=True):
+            wanted = rows.loc[(name, rules[1 - round(y)].name), ["estimate", "ci_low", "ci_high"]]
+            assert (x, low, high) == pytest.approx(tuple(wanted.astype(float)))
+
+
+def test_goat_rates_refuse_more_series_than_can_be_told_apart(summary, ax):
+    many = pd.concat([summary.assign(policy=summary["policy"].astype(str) + t) for t in "ab"])
+    with pytest.raises(ValueError, match="10 policies cannot be told apart; name 8 or fewer of"):
+        plots.goat_rates(many, ax)
+    assert len(plots.goat_rates(many, ax, policies=["randoma", "randomb"]).containers) == 2
+
+
+def test_convergence_ends_with_the_estimate_and_both_intervals(ax):
+    run = tournament("room-fish-all", FIELD, 240, seed=1)
+    plots.convergence(run.frame, ax, policy="keep_range", metric="goat_rate")
+    sums = DealSums.of(run.frame, "goat_rate")
+    last = sums.mean(sums.names.index("keep_range"), 0.95)
+    estimate = next(line for line in ax.lines if line.get_label() == "estimate")
+    assert estimate.get_ydata()[-1] == pytest.approx(last.estimate)
+    assert estimate.get_xdata()[-1] == run.matches
+    (band,) = ax.collections
+    edge = band.get_paths()[0].vertices
+    ends = sorted(set(edge[edge[:, 0] == run.matches, 1]))
+    assert ends == pytest.approx([last.ci_low, last.ci_high])
+    wide = sequence_of(last, 240, rate=True)
+    dashed = [line.get_ydata()[-1] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == pytest.approx([wide.ci_low, wide.ci_high])
+
+
+def test_convergence_of_the_first_deals_is_what_they_alone_give(ax):
+    """The slow twin: the run again with fewer deals."""
+    run = tournament("room-fish-all", FIELD[:4], 240, seed=1)
+    plots.convergence(run.frame, ax, policy="random", metric="points_per_match")
+    estimate = next(line for line in ax.lines if line.get_label() == "estimate")
+    drawn_at = dict(zip(*estimate.get_data(), strict=True))
+    short = tournament("room-fish-all", FIELD[:4], 6, seed=1)
+    assert drawn_at[short.matches] == pytest.approx(
+        short.frame.query("policy == 'random'")["points"].mean()
+    )
+
+
+def test_convergence_needs_two_deals_and_a_policy(ax):
+    frame = simulate("room-fish-all", FIELD[:2], 1, seed=1).frame
+    with pytest.raises(ValueError, match="one deal does not converge"):
+        plots.convergence(frame, ax, policy="random")
+    with pytest.raises(ValueError, match="several values of policy; name one of random, dump_heav"):
+        plots.convergence(frame, ax)
+    with pytest.raises(ValueError, match="unknown metric 'luck'; choose from goat_rate, points"):
+        plots.convergence(frame, ax, policy="random", metric="luck")
+
+
+def heights(ax, row):
+    """The outlines of a row of ridges, above its baseline."""
+    outline = [patch for patch in ax.patches if not patch.get_fill()][row]
+    return outline.get_data().values - row
+
+
+@pytest.mark.parametrize("of", ["points", "rounds"])
+def test_distributions_of_a_frame_and_of_totals_are_the_same(of):
+    frame = tournament("room-fish-all", FIELD[:4], 60, seed=1).frame
+    totals = tournament("room-fish-all", FIELD[:4], 60, seed=1, aggregate=True)
+    axes = [getattr(plots, of)(data) for data in (frame, totals.histogram(of))]
+    names = [[label.get_text() for label in ax.get_yticklabels()] for ax in axes]
+    assert names[0] == names[1]
+    for row in range(len(names[0])):
+        assert heights(axes[0], row) == pytest.approx(heights(axes[1], row))
+
+
+def test_rounds_are_counted_by_match(ax):
+    frame = simulate("room-fish-all", FIELD[:4], 300, seed=1).frame
+    plots.rounds(frame, ax)
+    counts = frame[frame["seat"] == 0]["rounds"].value_counts().sort_index()
+    found = heights(ax, 0)
+    wanted = counts.reindex(
+        range(counts.index.min(), counts.index.min() + len(found)), fill_value=0
+    )
+    assert found / found.max() == pytest.approx((wanted / wanted.max()).to_numpy())
+
+
+def test_a_far_longer_row_is_cut_off_and_says_so(ax):
+    usual = simulate("room-fish-all", FIELD[:4], 50, seed=1).frame
+    long = usual.assign(preset="sea-goat", rounds=usual["rounds"] * 40)
+    other = usual.assign(preset="room-fish-one")
+    plots.rounds(pd.concat([usual, other, long]), ax)
+    assert [text.get_text() for text in ax.texts] == ["100% beyond"]
+    assert ax.get_xlim()[1] < 60
+
+
+def test_payoffs_write_every_number_and_brackets_where_it_may_be_0(ax):
+    run = tournament("room-fish-all", FIELD[:4], 20, seed=1, players=2, design="duels")
+    table = payoffs(run.frame)
+    plots.payoffs(table, ax)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    cells = {text.get_position(): text.get_text() for text in ax.texts}
+    found = {(names[y], names[x]): text for (x, y), text in cells.items()}
+    for row in table.itertuples():
+        text = f"{row.payoff:+.1f}"
+        wanted = f"({text})" if row.ci_low <= 0 <= row.ci_high else text
+        assert found.pop((row.policy, row.against)) == wanted
+    assert not found
+
+
+def test_ablation_groups_by_rival_and_tells_bars_apart(ax):
+    PICTURES["ablation"](ax, False)
+    names = [label.get_text() for label in ax.get_yticklabels()][::-1]
+    assert [n for n in names if n.endswith(":")] == ["against random:", "against dump_heavy:"]
+    bars = [bar for group in ax.containers if isinstance(group, BarContainer) for bar in group]
+    for bar in bars:
+        clear = abs(bar.get_width()) > 2
+        assert bool(bar.get_hatch()) == (clear and bar.get_width() > 0)
+        assert bar.get_facecolor()[3] == clear
+    assert len(bars) == 6
+
+
+def test_nash_ratings_and_seats_draw_their_tables(ax):
+    run = tournament("room-fish-all", FIELD[:3], 30, seed=1, players=2, design="duels")
+    mixture = nash(run.frame, resamples=20)
+    plots.nash(mixture, ax)
+    bars = [bar.get_width() for bar in ax.containers[0]]
+    assert bars == pytest.approx(mixture["share"].tolist()[::-1])
+    for draw, table, middle in (
+        (plots.ratings, rate(run.frame, resamples=20), "rating"),
+        (plots.seats, seat_tables(run.frame).query("metric == 'goat_rate'"), "estimate"),
+    ):
+        found = [values for _, *values in drawn(draw(table))]
+        assert found == [
+            pytest.approx(values)
+            for values in table[[middle, "ci_low", "ci_high"]].to_numpy().tolist()[::-1]
+        ]

@@ -2,6 +2,7 @@
 
 from kozel_sim.policies.builtin import FIELD
 from kozel_sim.policies.registry import (
+    POLICIES,
     get_policy,
     ladder,
     list_policies,
@@ -15,6 +16,7 @@ from kozel_sim.policies.travel import describe_policy, find_policy, rebuild_poli
 
 __all__ = [
     "FIELD",
+    "POLICIES",
     "describe_policy",
     "find_policy",
     "get_policy",

@@ -11,7 +11,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -102,6 +102,42 @@ def list_policies() -> list[str]:
     """
     load_plugins()
     return list(_registry)
+
+
+class Policies(Mapping[str, Policy]):
+    """Every registered policy by its name, and whatever else a spec names.
+
+    Wherever a policy is wanted, its name alone will do. ``list(POLICIES)`` are the names, and a
+    notebook completes them (``POLICIES["dump<Tab>``); ``POLICIES[spec]`` is ``get_policy(spec)``.
+
+    Examples
+    --------
+    >>> POLICIES["dump_heavy"].doc
+    'the tile with most pips'
+    >>> "dump_heavy" in POLICIES, "no_such_policy" in POLICIES
+    (True, False)
+    """
+
+    def __getitem__(self, spec: str) -> Policy:
+        try:
+            return get_policy(spec)
+        except ValueError as error:
+            raise KeyError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list_policies())
+
+    def __len__(self) -> int:
+        return len(list_policies())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} policies: {', '.join(self)}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list_policies()
+
+
+POLICIES = Policies()
 
 
 def policy_table() -> list[dict[str, str]]:
@@ -393,6 +429,11 @@ def set_aside() -> Iterator[None]:
 
 def load_code(path: str | Path) -> list[str]:
     """Run a Python file that registers policies; return the names that are new.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
 
     Raises
     ------
