@@ -48,6 +48,9 @@ def merge(
     """
     if not folders:
         raise ValueError("no shard is named; all of a run are needed")
+    for folder in folders:
+        if [Path(each).resolve() for each in folders].count(Path(folder).resolve()) > 1:
+            raise ValueError(f"{folder} is named twice")
     manifests = {Path(folder): read_finished(folder) for folder in folders}
     first, whole = next(iter(manifests.items()))
     _check(manifests, first)

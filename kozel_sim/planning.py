@@ -86,6 +86,10 @@ def plan(
     stats.need_level(level)
     if not 0 < detect < math.inf:
         raise ValueError(f"detect must be more than 0, not {detect!r}")
+    if metric == "goat_rate" and detect >= 1:
+        raise ValueError(
+            f"detect={detect:g} of a rate is a share below 1, like 0.01 for one percent"
+        )
     if not 1 - level < power < 1:
         raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
     found = compare(pilot, level)

@@ -77,13 +77,17 @@ def report(
             said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
             raise OSError(f"{said}{kept}") from None
         raise
-    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s"
+    seed = played.manifest["seed"]
+    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s, seed {seed}"
+    if planned.shard is not None:
+        note = f"shard {planned.shard[0]} of {planned.shard[1]} alone: {note}"
     if known:
         note = f"{folder} holds this very run already; read, not played again"
     elif folder is not None:
         note += f"; written to {folder}"
         if before:
-            note += f" (continued: {len(before['files'])} parts were there)"
+            n = sum((folder / entry["file"]).is_file() for entry in before["files"])
+            note += f" (continued: {n} parts were there)"
     if not quiet:
         show_run(played, face, json_)
     if not (quiet or json_):
@@ -190,7 +194,12 @@ def print_run(played: Run | Totals) -> None:
     summary = played.summary()
     presets = played.presets()
     ranks = ranking(played.frame) if hasattr(played, "frame") else None
+    if ranks is None:
+        print("sums alone: for ranks, and tables by seat and leader, play without --aggregate\n")
     for preset, players in tables_of(played):
+        if part_of(summary, preset, players).empty:
+            print(f"{preset}, {players} players: this shard has no deals of it\n")
+            continue
         print_board(
             part_of(summary, preset, players),
             part_of(presets, preset, players),
@@ -276,18 +285,24 @@ def print_balance(frame: pd.DataFrame) -> None:
         table.add_column("rules", overflow="fold")
         groups = list(dict.fromkeys(of_players["group"].astype(str)))
         headings = [f"seat {g}" if g.isdigit() else g for g in groups]
-        for heading in (*headings, "seats differ", "leaders differ"):
+        for heading in headings:
             table.add_column(heading, justify="right")
+        lines = []
         for preset, rows in of_players.groupby("preset", sort=False, observed=True):
             cells = [
-                f"{100 * row['estimate']:.2f} ±{50 * (row['ci_high'] - row['ci_low']):.2f}"
+                spread((row["estimate"], row["ci_low"], row["ci_high"]), 100, 2).replace("%", "")
                 for row in rows.to_dict("records")
             ]
+            table.add_row(str(preset), *cells)
             asked = part_of(tests, str(preset), int(str(players))).to_dict("records")
-            told = [f"chi² {t['chi_square']:.1f}, p {p_text(t['p_value'])}" for t in asked]
-            table.add_row(str(preset), *cells, *told)
+            told = [
+                f"{what} differ: chi² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
+                for what, t in zip(("seats", "leaders"), asked, strict=True)
+            ]
+            lines.append(f"{preset}: {'; '.join(told)}")
         console().print(table)
-    print("chi-squares are clustered by deal\n")
+        print("\n".join(lines))
+    print("percent; chi-squares are clustered by deal\n")
 
 
 STOPPED = {"enough": "sure enough", "open": "not decided"}
@@ -494,6 +509,9 @@ def print_duels(played: Run) -> None:
     found = compare(played.frame)
     for preset, players in tables_of(played):
         here = part_of(found, preset, players)
+        if here.empty:
+            print(f"{preset}, {players} players: this shard has no deals of it\n")
+            continue
         how = f"{percent(here['level'].iloc[0])} intervals, paired and clustered by deal"
         title = f"{preset}, {players} players: first policy less the second ({how})"
         table = Table(title=title, title_justify="left", title_style="bold")
@@ -519,6 +537,9 @@ def print_comparison(played: Run) -> None:
     found = compare(played.frame)
     for preset, players in tables_of(played):
         here = part_of(found, preset, players)
+        if here.empty:
+            print(f"{preset}, {players} players: this shard has no deals of it\n")
+            continue
         lines = [
             {
                 "metric": row["metric"].replace("_", " "),

@@ -295,7 +295,7 @@ def test_shards_that_do_not_belong_together_are_refused(kozel):
         assert kozel("run", file, *more, "-o", name, "--quiet")[0] == 0
     for folders, complaint in (
         (["one"], "shards 2/2 are missing"),
-        (["one", "one"], "shards 2/2 are missing"),
+        (["one", "one"], "one is named twice"),
         (["one", "third"], "third is not of the same run as one: shard 1/2 there, 2/3 here"),
         (["one", "strange"], "strange is not of the same run as one: seed 7 there, 8 here"),
         (["one", "all"], "all is no shard; it holds a whole run"),
@@ -313,6 +313,18 @@ def test_shard_that_is_none_is_refused(kozel, text):
     code, out, err = kozel("run", "both.toml", f"--shard={text}")
     assert (code, out) == (2, "")
     assert f"shard '{text}' is none; write i/n" in err
+
+
+def test_shard_without_a_rule_sets_deals_is_shown(kozel):
+    Path("both.toml").write_text(EXPERIMENT.replace("deals = 120", "deals = 3"), "utf-8")
+    for i in range(1, 7):
+        code, out, err = kozel("run", "both.toml", "--shard", f"{i}/6", "-o", f"s{i}")
+        assert (code, err) == (0, "")
+        assert f"shard {i} of 6 alone" in out
+        assert "this shard has no deals of it" in out
+        assert kozel("show", f"s{i}")[0] == 0
+    assert kozel("merge", *(f"s{i}" for i in range(1, 7)), "-o", "all")[0] == 0
+    assert load_run("all").matches == 36
 
 
 def test_run_too_small_for_its_shards_is_refused(kozel):

@@ -312,6 +312,18 @@ def test_verdict_of_a_stopped_run_is_the_rules(kozel):
         assert all(row["method"].endswith("not corrected for stopping") for row in data[name])
 
 
+def test_pilot_without_a_difference_plans_nothing(kozel):
+    words = ["plan", "dump_heavy", "weights:pips=1", "--detect", 1, "--players", 2, "--pilot", 50]
+    code, out, err = kozel(*words)
+    assert (code, err) == (0, "")
+    assert "there was no difference at all, so nothing is known of its spread" in out
+
+
+def test_seed_that_was_drawn_is_told(kozel):
+    out = kozel("tournament", "-n", 6, "--players", 2, "-o", "mine")[1]
+    assert f"seed {load_run('mine').manifest['seed']}" in out
+
+
 def test_payoffs_of_pairs_that_were_decided_early_have_their_own_deals(decided):
     _, run = decided
     table = payoffs(run.frame).set_index(["policy", "against"])
@@ -342,6 +354,10 @@ RATED = ["compare", "random", "dump_heavy", "--rules", "livegames-goat"]
             "livegames-goat has no rating",
         ),
         (["merge", "nothere", "--sweep", "-o", "x"], "nothere holds no run"),
+        (
+            ["plan", "random", "dump_heavy", "--detect", "1", "--metric", "goat_rate"],
+            "detect=1 of a rate is a share below 1",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_line(kozel, words, complaint):
