@@ -290,13 +290,13 @@ def print_balance(frame: pd.DataFrame) -> None:
         lines = []
         for preset, rows in of_players.groupby("preset", sort=False, observed=True):
             cells = [
-                spread((row["estimate"], row["ci_low"], row["ci_high"]), 100, 2).replace("%", "")
+                spread((row["estimate"], row["ci_low"], row["ci_high"]), 100, 1).replace("%", "")
                 for row in rows.to_dict("records")
             ]
             table.add_row(str(preset), *cells)
             asked = part_of(tests, str(preset), int(str(players))).to_dict("records")
             told = [
-                f"{what} differ: chi² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
+                f"do {what} differ? chi² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
                 for what, t in zip(("seats", "leaders"), asked, strict=True)
             ]
             lines.append(f"{preset}: {'; '.join(told)}")
