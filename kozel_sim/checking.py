@@ -24,7 +24,7 @@ import numpy as np
 from kozel_sim.apart import NoAnswerError, Teller, run_apart
 from kozel_sim.checks import need_positive, read_seed
 from kozel_sim.decision import Function, IllegalMoveError, Policy
-from kozel_sim.engine.asking import ask
+from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.players import compiled, encode_players
 from kozel_sim.moves import move_text

@@ -213,10 +213,10 @@ def test_quiet_prints_nothing(kozel, more):
 
 
 def test_first_run_says_that_it_compiles(kozel, monkeypatch, tmp_path):
-    monkeypatch.setattr("kozel_sim._jit.cache_folder", lambda: tmp_path / "nothing yet")
-    monkeypatch.setattr("kozel_sim._jit.announces", True)
+    monkeypatch.setattr("kozel_sim._native.cache_folder", lambda: tmp_path / "nothing yet")
+    monkeypatch.setattr("kozel_sim._native.announces", True)
     assert kozel(*SMALL, "--quiet") == (0, "", "")
-    monkeypatch.setattr("kozel_sim._jit.announces", True)
+    monkeypatch.setattr("kozel_sim._native.announces", True)
     code, out, err = kozel(*SMALL)
     assert code == 0
     assert "compiling the engine (first run only)" in err

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import picture, runner, strict_json
+from kernels import kernel
 from user_policies import own_registry
 
 from kozel_sim import (
@@ -21,7 +22,6 @@ from kozel_sim import (
     totals,
     tournament,
 )
-from kozel_sim._jit import kernel
 from kozel_sim.engine.tally import BLOCK, multiply_block
 from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
