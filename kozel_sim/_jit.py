@@ -92,7 +92,7 @@ def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCo
 
 
 def _words_passed(argument: Any) -> list[str]:
-    """Return the types of an argument's words, see ``kozel_sim._native``."""
+    """Return the types of an argument's words, see ``kozel_sim.engine.entries``."""
     if isinstance(argument, np.ndarray):
         return ["ptr", "ptr", "i64", "i64", "ptr", *["i64"] * 2 * argument.ndim]
     return ["i64"] * (len(argument) if isinstance(argument, tuple) else 1)
@@ -109,7 +109,7 @@ def twin(function: F, compiled: Callable) -> F:
     return function
 
 
-def kept(function: Callable) -> Callable:
+def kept(function: Callable) -> Any:
     """Compile what users' compiled code calls once, and cache it on disk."""
     with _own_cache_folder():
         return numba.njit(cache=True, **USERS)(function)

@@ -1,7 +1,6 @@
-"""Entry points of the engine: kept on disk as machine code, and called without numba.
+"""Machine code: kept on disk, loaded without numba.
 
-To import numba and fill its registries takes longer than a small tournament, so only what compiles
-does it. Machine code is kept in a folder named after a hash of the sources it is made of.
+It is kept in a folder named after a hash of the sources it is made of.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import json
 import os
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -21,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 import platformdirs
 
 from kozel_sim.provenance import source_hash
@@ -54,7 +51,7 @@ def has_feature(name: str) -> bool:
 
 
 @cache
-def _processor() -> str:
+def processor() -> str:
     """Return what machine code depends on beside the sources."""
     settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
     here = [llvm.get_process_triple(), llvm.get_host_cpu_name()]
@@ -106,71 +103,6 @@ class MachineCode:
 
 _loaded: list[Any] = []
 """Kept alive here: code is gone with its engine."""
-_lock = threading.Lock()
-
-
-class Entry:
-    """A kernel that Python calls; it is compiled when it is first called and nothing is kept.
-
-    Arguments are contiguous arrays, integers, and tuples of integers; it returns an integer or
-    nothing (0).
-    """
-
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
-        self._ready: dict[tuple[object, ...], Callable[..., int]] = {}
-
-    def __call__(self, *arguments: Any) -> int:
-        kinds = tuple(map(_kind_of, arguments))
-        call = self._ready.get(kinds)
-        if call is None:
-            with _lock:
-                call = self._ready.get(kinds) or self._load(kinds, arguments)
-                self._ready[kinds] = call
-        result = ctypes.c_int64(0)
-        error = ctypes.c_void_p()
-        words = [word for argument in arguments for word in _words_of(argument)]
-        status = call(ctypes.addressof(result), ctypes.addressof(error), *words)
-        if status:
-            raise RuntimeError(f"{self.module}.{self.name} stopped with status {status}")
-        return result.value
-
-    def _load(self, kinds: tuple[object, ...], arguments: tuple[Any, ...]) -> Callable[..., int]:
-        """Read the code for some kinds of arguments, or compile and keep it."""
-        key = hashlib.sha256(f"{kinds} {_processor()}".encode()).hexdigest()[:16]
-        path = cache_folder() / f"{self.name}-{key}.o"
-        kept = MachineCode.read(path)
-        if kept is None:
-            announce_compiling()
-            from kozel_sim._jit import compile_entry
-
-            kept = compile_entry(self.module, self.name, arguments)
-            kept.write(path)
-        return kept.load()
-
-
-def _kind_of(argument: Any) -> object:
-    """Return what code is compiled for."""
-    if isinstance(argument, np.ndarray):
-        if not argument.flags.carray:
-            raise TypeError(f"kernels take contiguous arrays that they may write, not {argument!r}")
-        return argument.dtype, argument.ndim
-    if isinstance(argument, tuple):
-        return type(argument).__name__, len(argument)
-    return type(argument).__name__
-
-
-def _words_of(argument: Any) -> Iterator[int]:
-    """Give an argument's words in the order of numba's calling convention."""
-    if isinstance(argument, np.ndarray):
-        yield from (0, 0)  # nobody counts references to it
-        yield from (argument.size, argument.itemsize, argument.ctypes.data)
-        yield from argument.shape
-        yield from argument.strides
-    elif isinstance(argument, tuple):
-        yield from argument
-    else:
-        yield int(argument)
 
 
 def count_kept() -> int:

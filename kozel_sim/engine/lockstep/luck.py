@@ -13,6 +13,7 @@ from kozel_sim.engine.lockstep.layout import (
     FIRST,
     FIRST_LEADER,
     HAND,
+    LANES,
     LEAD,
     LEADER,
     RANKS_HIGH,
@@ -22,7 +23,6 @@ from kozel_sim.engine.lockstep.layout import (
     TURN,
 )
 from kozel_sim.engine.lockstep.vector import (
-    LANES,
     bits,
     first_lanes,
     gather,

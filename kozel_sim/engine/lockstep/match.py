@@ -24,6 +24,7 @@ from kozel_sim.engine.lockstep.layout import (
     FISH_ROUNDS,
     GOATS,
     HAND,
+    LANES,
     LEAD,
     LEADER,
     LINE_UP,
@@ -35,14 +36,13 @@ from kozel_sim.engine.lockstep.layout import (
     PASSES,
     POT,
     ROUND,
+    VECTOR_BYTES,
     WINNERS,
 )
 from kozel_sim.engine.lockstep.luck import deal_all
 from kozel_sim.engine.lockstep.settle import result, settle
 from kozel_sim.engine.lockstep.sweep import sweep_all
 from kozel_sim.engine.lockstep.vector import (
-    LANES,
-    VECTOR_BYTES,
     first_lanes,
     gather,
     load,

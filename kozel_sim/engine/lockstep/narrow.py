@@ -9,7 +9,35 @@ from __future__ import annotations
 from collections import namedtuple
 
 from kozel_sim._jit import inlined, part
-from kozel_sim.engine.features import (
+from kozel_sim.engine.layout import TRIGGER_INDEX
+from kozel_sim.engine.lockstep.layout import (
+    ACCOUNT,
+    BOOK_TILES,
+    BOOK_WIDTH,
+    DEAL_HIGH,
+    DEAL_LOW,
+    LANES,
+    OPENED,
+    ROUND,
+    VECTOR_BYTES,
+)
+from kozel_sim.engine.lockstep.luck import HAS_TILES
+from kozel_sim.engine.lockstep.vector import (
+    bits,
+    divide,
+    gather,
+    index_of,
+    lane_numbers,
+    load,
+    load_word,
+    look_up,
+    pick_from,
+    select,
+    some,
+    splat,
+    threefry,
+)
+from kozel_sim.engine.stages import (
     ALWAYS,
     BLOCK,
     COVER,
@@ -36,34 +64,6 @@ from kozel_sim.engine.features import (
     SUITS,
     UNSEEN,
     VOIDS,
-)
-from kozel_sim.engine.layout import TRIGGER_INDEX
-from kozel_sim.engine.lockstep.layout import (
-    ACCOUNT,
-    BOOK_TILES,
-    BOOK_WIDTH,
-    DEAL_HIGH,
-    DEAL_LOW,
-    OPENED,
-    ROUND,
-)
-from kozel_sim.engine.lockstep.luck import HAS_TILES
-from kozel_sim.engine.lockstep.vector import (
-    LANES,
-    VECTOR_BYTES,
-    bits,
-    divide,
-    gather,
-    index_of,
-    lane_numbers,
-    load,
-    load_word,
-    look_up,
-    pick_from,
-    select,
-    some,
-    splat,
-    threefry,
 )
 from kozel_sim.features import FEW, NEAR
 from kozel_sim.rng import OWN

@@ -14,10 +14,11 @@ from kozel_sim.engine.lockstep.layout import (
     MEMORY,
     OPENED,
     POT,
+    VECTOR_BYTES,
     WINNERS,
     WRITTEN,
 )
-from kozel_sim.engine.lockstep.vector import VECTOR_BYTES, bits, load, select, some, splat, store
+from kozel_sim.engine.lockstep.vector import bits, load, select, some, splat, store
 from kozel_sim.engine.settle import (
     ALL_HANDS,
     ALL_OWN,

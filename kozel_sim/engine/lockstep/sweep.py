@@ -32,12 +32,12 @@ from kozel_sim.engine.lockstep.layout import (
     TABLE,
     TELLS,
     TURN,
+    VECTOR_BYTES,
     VOIDS,
 )
 from kozel_sim.engine.lockstep.luck import below, nth_of_few, nth_of_many
 from kozel_sim.engine.lockstep.narrow import NONE, around, low_of, narrow, pick_part, pips_of
 from kozel_sim.engine.lockstep.vector import (
-    VECTOR_BYTES,
     bits,
     index_of,
     lane_numbers,
