@@ -12,11 +12,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import llvmlite.binding as llvm
 import platformdirs
@@ -68,12 +70,15 @@ class MachineCode:
     code: bytes
 
     def write(self, path: Path) -> None:
-        """Write it whole or not at all; another process may write the same."""
+        """Write it whole or, where that cannot be, not at all; another process may do the same."""
         facts = asdict(self) | {"code": hashlib.sha256(self.code).hexdigest()}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(json.dumps(facts).encode() + b"\n" + self.code)
-        os.replace(file.name, path)
+        unfinished = path.with_name(f"{path.name}.{uuid4().hex}")
+        try:
+            unfinished.write_bytes(json.dumps(facts).encode() + b"\n" + self.code)
+            unfinished.replace(path)
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink()
 
     @classmethod
     def read(cls, path: Path) -> MachineCode | None:

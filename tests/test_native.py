@@ -109,6 +109,14 @@ def test_it_is_compiled_once_and_kept(empty_cache, monkeypatch):
     assert list(empty_cache.iterdir()) == [path]
 
 
+def test_code_that_cannot_be_kept_is_run_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "full").write_text("no folder")
+    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path / "full")
+    monkeypatch.setattr(entries, "announce_compiling", lambda: None)
+    Entry(__name__, "says_nothing")(out := np.zeros(1, np.int64))
+    assert out[0] == 7
+
+
 @pytest.mark.parametrize("damage", ["empty", "head", "cut", "bit", "foreign"])
 def test_damaged_code_is_not_run_but_made_again(empty_cache, damage):
     Entry(__name__, "says_nothing")(np.zeros(1, np.int64))
