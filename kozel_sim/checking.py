@@ -468,7 +468,8 @@ def _compare(
 
 def _duels(tell: Teller, policy: Policy, seed: int) -> Iterator[Duel]:
     tell.preparing("compiling the engine")
-    tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2)
+    for engine in ("scalar", "auto"):
+        tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2, engine=engine)
     for rival in RIVALS:
         if rival == policy.name:
             continue
