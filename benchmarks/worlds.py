@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from kozel_sim.engine.worlds import count_kernel, sample_kernel
+from kozel_sim.engine.entries import count_kernel, sample_kernel
 from kozel_sim.tiles import ALL
 from kozel_sim.worlds import Worlds
 

@@ -1,49 +1,30 @@
 """How kernels are compiled: the only file with numba's options.
 
-Compiled code is cached on disk in a folder named after a hash of the sources it is made of, because
-numba's own cache does not notice an edited helper or constant in another file.
+What users' functions call is cached by numba in our own folder, because numba's cache does not
+notice an edited helper or constant in another file.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
-import platformdirs
+import numpy as np
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
+from kozel_sim._native import MachineCode, cache_folder
 from kozel_sim.fingerprint import fingerprint, helpers
-from kozel_sim.provenance import source_hash
 
-CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
 F = TypeVar("F", bound=Callable)
-
-
-@cache
-def cache_folder() -> Path:
-    """Return the folder for compiled code: the user's cache, or a temporary one if that is closed.
-
-    The environment variable ``KOZEL_SIM_CACHE_DIR`` names another place.
-    """
-    chosen = os.environ.get(CACHE_VARIABLE)
-    root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
-    folder = root / f"{source_hash(compiled=True)}-numba{numba.__version__}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="kozel_sim-"))
 
 
 @contextmanager
@@ -57,39 +38,64 @@ def _own_cache_folder(below: str = "") -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def kernel(function: Callable) -> Callable:
-    """Compile an entry point: it releases the GIL and is cached on disk."""
-    with _own_cache_folder():
-        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-
-
-def part(function: Callable) -> Callable:
-    """Compile a piece of a kernel."""
-    return numba.njit(nogil=True, error_model="numpy")(function)
-
-
-def inlined(function: Callable) -> Callable:
-    """Compile a small piece of a kernel, always inlined where it is called."""
-    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
-
-
-INNER = {
+USERS = {
     "nogil": True,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-"""Options of what only compiled code calls: it is not called from Python."""
+"""Options of what users' compiled code calls, which may keep lists and arrays of its own."""
+INNER = {**USERS, "_nrt": False}
+"""Options of the engine: no memory is taken or given back, so no references are counted."""
 
 
-def inner_part(function: Callable) -> Callable:
-    """Compile a piece of a kernel that Python never calls, which takes half as long."""
+IN_EVERY_PROCESS = {"memset", "memcpy", "memmove"}
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile an entry point, see ``kozel_sim.engine.entries``."""
     return numba.njit(**INNER)(function)
 
 
-def inner_inlined(function: Callable) -> Callable:
-    """Compile a small piece of a kernel, always inlined, that Python never calls."""
+def part(function: Callable) -> Callable:
+    """Compile a piece of a kernel."""
+    return numba.njit(**INNER)(function)
+
+
+def inlined(function: Callable) -> Callable:
+    """Compile a small piece of a kernel, always inlined where it is called."""
     return numba.njit(forceinline=True, **INNER)(function)
+
+
+def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCode:
+    """Compile a kernel for arguments like these to machine code that needs nothing of numba's.
+
+    It is called as numba calls compiled code from compiled code, a convention that numba keeps to
+    itself; that its words are those we pass is checked here.
+    """
+    dispatcher: Any = getattr(import_module(module), name)
+    types = tuple(map(numba.typeof, arguments))
+    dispatcher.compile(types)
+    made = dispatcher.overloads[types]
+    if made.signature.return_type not in (numba.int64, numba.none):
+        raise TypeError(f"{name} returns {made.signature.return_type}, not an int64 or nothing")
+    symbol = made.fndesc.llvm_func_name
+    taken = [str(word.type) for word in made.library.get_function(symbol).arguments]
+    passed = ["ptr", "ptr", *chain.from_iterable(map(_words_passed, arguments))]
+    if taken != passed:
+        raise NotImplementedError(f"numba passes {taken} to {name}, where {passed} was expected")
+    called = re.findall(r"^declare .*@([\w.]+)\(", made.library.get_llvm_str(), re.MULTILINE)
+    if numbas := [at for at in called if not at.startswith("llvm.") and at not in IN_EVERY_PROCESS]:
+        raise NotImplementedError(f"{name} calls {', '.join(numbas)}, which only numba has")
+    _, _, (code, _) = made.library.serialize_using_object_code()
+    return MachineCode(symbol, len(passed) - 2, code)
+
+
+def _words_passed(argument: Any) -> list[str]:
+    """Return the types of an argument's words, see ``kozel_sim.engine.entries``."""
+    if isinstance(argument, np.ndarray):
+        return ["ptr", "ptr", "i64", "i64", "ptr", *["i64"] * 2 * argument.ndim]
+    return ["i64"] * (len(argument) if isinstance(argument, tuple) else 1)
 
 
 _twins: list[Callable] = []
@@ -103,19 +109,24 @@ def twin(function: F, compiled: Callable) -> F:
     return function
 
 
+def kept(function: Callable) -> Any:
+    """Compile what users' compiled code calls once, and cache it on disk."""
+    with _own_cache_folder():
+        return numba.njit(cache=True, **USERS)(function)
+
+
 def shared(function: F) -> F:
     """Let compiled code call a plain function, compiled once and cached on disk.
 
     numba's ``register_jitable`` would compile it anew for every policy that calls it.
     """
-    with _own_cache_folder():
-        return twin(function, numba.njit(cache=True, **INNER)(function))
+    return twin(function, kept(function))
 
 
 @cache
 def share_helper(function: F) -> F:
     """Let compiled code call a plain function that takes others, or that a user wrote."""
-    return twin(function, numba.njit(forceinline=True, **INNER)(function))
+    return twin(function, numba.njit(forceinline=True, **USERS)(function))
 
 
 def compile_policy(function: Callable, signature: object) -> object:
@@ -144,24 +155,3 @@ def compile_policy(function: Callable, signature: object) -> object:
                 if not re.search("cannot cache|could not get source", str(error)):
                     raise
     return numba.cfunc(signature, error_model="numpy")(function)
-
-
-def count_cached() -> int:
-    """Return how many compiled functions are in the cache."""
-    return sum(1 for _ in cache_folder().glob("*/*.nbc"))
-
-
-def announce_compiling() -> None:
-    """Say on stderr, once, that the engine has to be compiled first."""
-    global announces
-    if announces and not any(cache_folder().glob("*/*.nbi")):
-        print(
-            "kozel_sim: compiling the engine (first run only), about half a minute ...",
-            file=sys.stderr,
-            flush=True,
-        )
-    announces = False
-
-
-announces = True
-"""Whether ``announce_compiling`` still has something to say."""

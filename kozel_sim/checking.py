@@ -24,7 +24,7 @@ import numpy as np
 from kozel_sim.apart import NoAnswerError, Teller, run_apart
 from kozel_sim.checks import need_positive, read_seed
 from kozel_sim.decision import Function, IllegalMoveError, Policy
-from kozel_sim.engine.asking import ask
+from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.players import compiled, encode_players
 from kozel_sim.moves import move_text
@@ -468,7 +468,8 @@ def _compare(
 
 def _duels(tell: Teller, policy: Policy, seed: int) -> Iterator[Duel]:
     tell.preparing("compiling the engine")
-    tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2)
+    for engine in ("scalar", "auto"):
+        tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2, engine=engine)
     for rival in RIVALS:
         if rival == policy.name:
             continue

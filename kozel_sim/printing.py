@@ -81,9 +81,9 @@ def status(text: str) -> None:
 
 def hush() -> None:
     """Keep the engine from saying that it is being compiled."""
-    from kozel_sim import _jit
+    from kozel_sim import _native
 
-    _jit.announces = False
+    _native.announces = False
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from kozel_sim.checks import (
     read_table,
 )
 from kozel_sim.decision import Policy
-from kozel_sim.engine.line import FISH, OUT
+from kozel_sim.engine.entries import read_rounds
+from kozel_sim.engine.layout import FISH, OUT, ROUND
 from kozel_sim.engine.play import Table, new_matches
-from kozel_sim.engine.rounds import ROUND, read_rounds
 from kozel_sim.frames import fill_match, frame_of
 from kozel_sim.record import Record
 from kozel_sim.rules import RuleSet

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.engine.tally import GAME
+from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
 from kozel_sim.parts import Block
 from kozel_sim.showing import MOST_ROWS, results_html

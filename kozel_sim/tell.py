@@ -30,8 +30,9 @@ from kozel_sim.checks import (
     read_seed,
 )
 from kozel_sim.decision import Policy
+from kozel_sim.engine.entries import watch_matches
 from kozel_sim.engine.play import Table, new_matches
-from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH, watch_matches
+from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH
 from kozel_sim.engine.worlds import WORLDS
 from kozel_sim.moves import encode_move
 from kozel_sim.parts import Progress

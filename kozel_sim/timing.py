@@ -11,7 +11,7 @@ import numpy as np
 
 from kozel_sim.apart import NoAnswerError, Teller, run_apart
 from kozel_sim.decision import Policy
-from kozel_sim.engine.asking import ask
+from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.players import encode_players
 from kozel_sim.policies import get_policy

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kozel_sim import stats
-from kozel_sim.engine.layout import aligned
+from kozel_sim.engine.entries import tally_matches
+from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
-from kozel_sim.engine.tally import BLOCK, GAME, OF_A_POLICY, tally_matches
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
@@ -411,7 +411,7 @@ class Tally:
         except IndexError:
             whole = self._pattern.copy()
             blocks = -(-most // BLOCK) if self._shared else 1
-            shape = (orders if self._shared else 1, blocks, self.sums.columns, BLOCK)
+            shape = (orders if self._shared else 1, blocks, self.sums.columns * BLOCK)
             numbers = aligned(math.prod(shape), np.int64).reshape(shape)
         matches = np.ascontiguousarray(whole[:, : (end - first) // orders])
         matches["deal"] += np.uint64(first) - matches["deal"][0, 0, 0]
@@ -432,6 +432,8 @@ class Tally:
         """
         matches, numbers = desk
         sums = self.sums.blank()
+        columns = max(sums.columns, sums.with_first.shape[2])
+        lists = np.empty((2, columns + 1), np.int64)
         for order, played in enumerate(matches.reshape(len(sums.products), -1)):
             rows = numbers[min(order, len(numbers) - 1)]
             tally_matches(
@@ -447,5 +449,6 @@ class Tally:
                 sums.rated_deals[order],
                 sums.points,
                 sums.rounds,
+                lists,
             )
         return sums

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-import numpy as np
+import numba
 
 from kozel_sim import timing
-from kozel_sim._jit import count_cached
+from kozel_sim._native import count_kept
 from kozel_sim.engine.features import score_alone
 from kozel_sim.playing import play
 from kozel_sim.rounds import rounds_frame
@@ -22,7 +22,7 @@ TWO = ("random", "dump_heavy")
 
 
 def _score_a_move() -> None:
-    score_alone(np.zeros(1, VIEW)[0], 1, 0)
+    score_alone.compile((numba.from_dtype(VIEW), numba.int64, numba.int64))
 
 
 def _sample_worlds() -> None:
@@ -60,6 +60,6 @@ def warm_up(tell: Callable[[str], object]) -> Iterator[tuple[str, bool, float]]:
     """
     for what, work in STEPS.items():
         tell(what)
-        before, start = count_cached(), time.perf_counter()
+        before, start = count_kept(), time.perf_counter()
         work()
-        yield what, count_cached() > before, time.perf_counter() - start
+        yield what, count_kept() > before, time.perf_counter() - start

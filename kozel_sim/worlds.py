@@ -15,12 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kozel_sim.engine.entries import count_kernel, sample_kernel
 from kozel_sim.engine.worlds import (
     MAX_PLACES,
     MAX_WORLDS,
     WORLDS,
-    count_kernel,
-    sample_kernel,
 )
 from kozel_sim.rng import WORLD, threefry4x32
 from kozel_sim.tiles import ALL, HAS, N_VALUES, tiles_of

@@ -14,7 +14,7 @@ def runner(monkeypatch, capsys):
 
     It does not say that the engine is being compiled.
     """
-    monkeypatch.setattr("kozel_sim._jit.announces", False)
+    monkeypatch.setattr("kozel_sim._native.announces", False)
 
     def kozel(*words):
         monkeypatch.setattr(sys, "argv", ["kozel", *map(str, words)])

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from kernels import kernel
 
-from kozel_sim._jit import kernel
 from kozel_sim.decision import Function, Ladder, Policy, Stage
 from kozel_sim.engine.bits import lowest, nth_tile, popcount
 from kozel_sim.engine.layout import DESK, aligned

@@ -1,7 +1,9 @@
 """Checks of a policy: what passes, and that every kind of foul is found and named."""
 
+import os
 import random
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -239,6 +241,18 @@ def test_endless_policy_does_not_keep_the_others_from_being_measured(write):
 
 
 # ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.slow
+def test_time_to_compile_is_not_the_policys(write, tmp_path):
+    """From nothing: the first thing that somebody does here may be to check his policy."""
+    path = write(HEAD + "def mine(view):\n    return first_move(view)\n")
+    command = [sys.executable, "-c", "from kozel_sim.cli import main; main()", "check-policy"]
+    place = {**os.environ, "KOZEL_SIM_CACHE_DIR": str(tmp_path / "cache")}
+    words = [*command, str(path), "--positions", "1", "--timeout", "3"]
+    done = subprocess.run(words, env=place, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "passed"), done.stderr
+
 
 BAD = {
     "syntax": ("def f(:\n", r"mine\.py, line 1: "),

@@ -11,8 +11,10 @@ from command_line import picture, runner, strict_json
 from user_policies import own_registry
 
 from kozel_sim import PRESETS, Record, check_record, list_policies, load_run, play, tournament
+from kozel_sim._native import MachineCode
 from kozel_sim.checks import ENGINES
 from kozel_sim.cli import main
+from kozel_sim.engine.entries import play_lockstep, play_matches
 from kozel_sim.features import FEATURES
 from kozel_sim.replay import replay_page
 from kozel_sim.rules import knob_names
@@ -212,11 +214,21 @@ def test_quiet_prints_nothing(kozel, more):
     assert kozel(*SMALL, "--quiet", *more) == (0, "", "")
 
 
-def test_first_run_says_that_it_compiles(kozel, monkeypatch, tmp_path):
-    monkeypatch.setattr("kozel_sim._jit.cache_folder", lambda: tmp_path / "nothing yet")
-    monkeypatch.setattr("kozel_sim._jit.announces", True)
+def test_first_run_says_that_it_compiles(kozel, monkeypatch):
+    """What was kept stands in for what is compiled, which would take long."""
+    read = MachineCode.read
+    asked = []
+    monkeypatch.setattr(MachineCode, "read", lambda path: asked.append(path))
+    monkeypatch.setattr(MachineCode, "write", lambda self, path: None)
+    monkeypatch.setattr("kozel_sim._jit.compile_entry", lambda *which: read(asked[-1]))
+    for entry in (play_matches, play_lockstep):
+        monkeypatch.setattr(entry, "_ready", {})
+    monkeypatch.setattr("kozel_sim._native.announces", True)
     assert kozel(*SMALL, "--quiet") == (0, "", "")
-    monkeypatch.setattr("kozel_sim._jit.announces", True)
+    assert asked
+    play_matches._ready.clear()
+    play_lockstep._ready.clear()
+    monkeypatch.setattr("kozel_sim._native.announces", True)
     code, out, err = kozel(*SMALL)
     assert code == 0
     assert "compiling the engine (first run only)" in err

@@ -3,8 +3,8 @@
 import random
 
 import numpy as np
+from kernels import kernel
 
-from kozel_sim._jit import kernel
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.settle import result, settle
 from kozel_sim.rules import RuleSet, knob_choices

@@ -179,6 +179,8 @@ def cell(tmp_path, monkeypatch):
 def test_bar_in_a_notebook_and_an_interrupt(cell):
     cell("from kozel_sim import simulate")
     seats = "['random'] * 4"
+    # Whether it has to be compiled first is told too, and not looked at here.
+    cell(f"simulate('room-fish-all', {seats}, 1, seed=1, aggregate=True)")
     found = cell(f"run = simulate('room-fish-all', {seats}, 5000, seed=1, progress=True)")
     bars = [
         content["data"]["text/html"] for kind, content in found if kind.endswith("display_data")

@@ -11,7 +11,7 @@ from user_policies import own_registry
 
 from kozel_sim import PRESETS, RuleSet, kit, load_code, play, policy
 from kozel_sim._jit import compile_policy
-from kozel_sim.engine.players import CHOOSE, compiled
+from kozel_sim.engine.players import choose_signature, compiled
 from kozel_sim.features import FEATURES, ends_after
 from kozel_sim.kit import (
     ALL,
@@ -176,7 +176,7 @@ def crowded(rules, rng):
 def test_moves_of_several_doubles_are_walked_in_order(preset):
     rules = RuleSet.preset(preset, 4)
     rng = random.Random(preset)
-    function = compile_policy(walked, CHOOSE)
+    function = compile_policy(walked, choose_signature())
     most = 0
     for _ in range(600):
         round_ = crowded(rules, rng)
@@ -238,7 +238,7 @@ def everything(view):
 
 
 def test_words_mean_the_same_when_compiled():
-    function = compile_policy(everything, CHOOSE)
+    function = compile_policy(everything, choose_signature())
     for preset, players in TABLES:
         for _, _, view in views_of(preset, players):
             assert run(function, view) == everything(view)
@@ -280,7 +280,7 @@ def plain(view, move):
 
 def test_best_move_breaks_ties_among_very_many_moves_too():
     rng = random.Random(7)
-    function = compile_policy(any_move, CHOOSE)
+    function = compile_policy(any_move, choose_signature())
     most = 0
     for _ in range(400):
         round_ = crowded(RuleSet.preset("livegames-donkey", 4), rng)
@@ -378,5 +378,5 @@ def test_policy_with_kit_and_helpers_is_kept_on_disk():
     def kept(view):
         return best_move(view, score)
 
-    compile_policy(kept, CHOOSE)
-    assert compile_policy(kept, CHOOSE).cache_hits == 1
+    compile_policy(kept, choose_signature())
+    assert compile_policy(kept, choose_signature()).cache_hits == 1

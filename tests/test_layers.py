@@ -10,7 +10,7 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "tiles rng presets rules fingerprint provenance _jit",
+    "words": "tiles rng presets rules fingerprint provenance _native _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
@@ -117,7 +117,7 @@ def test_what_is_never_compiled_is_study_and_faces():
     """Compiled code is kept under a hash of all other sources; those may not feed a kernel."""
     above = {name for name, height in HEIGHT.items() if height >= HEIGHT["simulation"]}
     assert above | {"__init__"} == NEVER_COMPILED
-    makers = {"kernel", "part", "inlined", "inner_part", "inner_inlined", "shared", "twin"}
+    makers = {"kernel", "part", "inlined", "kept", "shared", "twin"}
     for name in NEVER_COMPILED:
         for node in ast.walk(TREES[PACKAGE / f"{name}.py"]):
             if isinstance(node, ast.ImportFrom) and node.module == "kozel_sim._jit":

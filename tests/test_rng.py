@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from kernels import kernel
 from scipy import stats
 
-from kozel_sim._jit import inlined, kernel
+from kozel_sim._jit import inlined
 from kozel_sim.engine.bits import HAS_BMI2, nth_tile_bmi2, nth_tile_portable
 from kozel_sim.rng import Luck, below, nth_tile, threefry4x32
 from kozel_sim.rules import RuleSet

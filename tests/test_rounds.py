@@ -6,8 +6,8 @@ import pytest
 from conftest import PRESET_TABLES
 
 from kozel_sim import RuleSet, rounds, rounds_frame, simulate
+from kozel_sim.engine.layout import ROUND
 from kozel_sim.engine.play import new_matches
-from kozel_sim.engine.rounds import ROUND
 from kozel_sim.frames import stack_frames
 from kozel_sim.policies import read_policies
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import picture, runner, strict_json
+from kernels import kernel
 from user_policies import own_registry
 
 from kozel_sim import (
@@ -21,8 +22,8 @@ from kozel_sim import (
     totals,
     tournament,
 )
-from kozel_sim._jit import kernel
-from kozel_sim.engine.tally import BLOCK, multiply_block
+from kozel_sim.engine.layout import BLOCK
+from kozel_sim.engine.tally import multiply_block
 from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.schedule import as_seated
@@ -218,7 +219,9 @@ def test_progress_counts_every_match():
 @kernel
 def multiply(left, right, deals, products, lower):
     flat, other = left.reshape(left.size), right.reshape(right.size)
-    multiply_block(flat, other, left.shape[0], right.shape[0], deals, products, lower)
+    n, m = left.shape[0], right.shape[0]
+    lists = np.empty((2, max(n, m) + 1), np.int64)
+    multiply_block(flat, other, n, m, deals, products, lower, lists)
 
 
 @pytest.mark.parametrize("columns", [(7, 5), (8, 4), (1, 1), (1, 6)])
@@ -247,7 +250,7 @@ def test_ratio_is_that_of_the_deals_own_sums():
     matches, rows = desk
     player_of(rules, [get_policy(spec) for spec in FIVE[:2]], "auto")(matches, 1)
     sums = tally.count(desk, None)
-    deals = rows[0, 0, :, :30].astype(float)
+    deals = rows[0, 0].reshape(-1, BLOCK)[:, :30].astype(float)
     for name in ("rounds", "goats", "goat_points", "passes"):
         top = deals[totals.GAME.index(name)]
         one = sums.ratio(name, "rounds").mean(0.9)

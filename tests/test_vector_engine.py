@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import BLOCKER, PRESET_TABLES, RANDOM, alone, ladder
+from kernels import kernel
 from numba import types
 from numba.extending import intrinsic
 
 from kozel_sim import simulate
-from kozel_sim._jit import kernel
 from kozel_sim.decision import Function, Ladder, Policy
 from kozel_sim.engine.lockstep.play import build_fault, lockstep_pays
 from kozel_sim.engine.lockstep.vector import (

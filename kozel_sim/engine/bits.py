@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from kozel_sim._jit import inlined
+from kozel_sim._native import has_feature
 from kozel_sim.rng import PARITY, ROTATIONS, ROUNDS
 from kozel_sim.view import KEPT_BYTES, LINE, VIEW_BYTES
 
@@ -102,12 +101,6 @@ def nth_tile_portable(mask, n):
 def nth_tile_bmi2(mask, n):
     """Return the n-th lowest tile of a mask, as a mask."""
     return _deposit(np.int64(1) << n, np.int64(mask))
-
-
-def has_feature(name):
-    """Tell whether code is compiled for a processor that has a feature, by LLVM's name."""
-    is_this_one = numba.config.CPU_NAME in (None, "host") and not numba.config.CPU_FEATURES
-    return bool(is_this_one and get_host_cpu_features().get(name, False))
 
 
 HAS_BMI2 = has_feature("bmi2")

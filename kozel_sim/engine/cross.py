@@ -26,8 +26,8 @@ from kozel_sim.engine.history import (
     remember_play,
     show_counts,
 )
-from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
-from kozel_sim.engine.line import FAULT, FISH, NO_DRAW, OUT, PAIRS, SIX_CLOSED
+from kozel_sim.engine.layout import FAULT, FISH, LOG_DRAW, LOG_PASS, LOG_PLAY, OUT
+from kozel_sim.engine.line import NO_DRAW, PAIRS, SIX_CLOSED
 from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
 from kozel_sim.moves import CLOSED
 from kozel_sim.rules import code

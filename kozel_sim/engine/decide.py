@@ -6,9 +6,10 @@ import numpy as np
 
 from kozel_sim._jit import inlined, part
 from kozel_sim.engine.bits import call_anywhere, call_on_line, copy_line, lowest, trailing_zeros
-from kozel_sim.engine.features import ALWAYS, after_move, after_tile, holds, score, survey
+from kozel_sim.engine.features import after_move, after_tile, holds, score, survey
 from kozel_sim.engine.layout import TRIGGER
 from kozel_sim.engine.luck import below, run_word, write_own
+from kozel_sim.engine.stages import ALWAYS
 
 WORST = np.int64(-(2**62))
 

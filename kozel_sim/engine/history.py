@@ -8,9 +8,6 @@ from kozel_sim._jit import inlined, part
 from kozel_sim.engine.bits import lowest, poke, popcount
 from kozel_sim.engine.features import has_value
 
-HISTORY = ("played", "void", "last", "shown", "tell", "bazaar")
-"""The View's fields that only who looks at the history needs, and that cost time to keep."""
-
 
 @part
 def put(desk, value):

@@ -99,6 +99,59 @@ LOG_ROUND, LOG_PLAY, LOG_DRAW, LOG_PASS, LOG_END = range(5)
 """Kinds of entries in the log."""
 
 
+OUT, FISH, FAULT = 0, 1, 2
+"""How a round ends."""
+
+ROUND = np.dtype(
+    [
+        ("round", "i4"),
+        ("redeals", "i1"),
+        ("hand", "i4"),
+        ("doubles", "i1"),
+        ("hand_pips", "i1"),
+        ("leader", "?"),
+        ("passes", "i1"),
+        ("draws", "i1"),
+        ("end", "i1"),
+        ("by", "?"),
+        ("true_fish", "?"),
+        ("tiles_left", "i1"),
+        ("hand_points", "i2"),
+        ("written", "i4"),
+        ("pot", "i4"),
+        ("account", "i4"),
+        ("memory", "i4"),
+        ("opened", "?"),
+        ("last", "?"),
+    ]
+)
+"""One seat in one round, by the columns of the rounds frame; end is OUT or FISH."""
+
+HISTORY = ("played", "void", "last", "shown", "tell", "bazaar")
+"""The View's fields that only who looks at the history needs, and that cost time to keep."""
+
+GAME = (
+    "deals",
+    "rounds",
+    "fish_rounds",
+    "capped",
+    "goats",
+    "several_goats",
+    "goat_points",
+    "passes",
+    "draws",
+    "led_goats",
+)
+"""A deal's sums over its matches, in the order of their columns; deals is 1."""
+OF_A_POLICY = ("goat", "points", "rating", "rated")
+"""A deal's sums over the seats of a policy: the columns behind, so many for each policy. Rated
+counts the seats with a rating; the last two are there only where the rules rate."""
+
+BLOCK = 272
+"""Deals whose sums stay in the nearest cache until they are multiplied; a power of two would put
+all columns of a deal into the same corner of it."""
+
+
 def aligned(n: int, dtype: np.dtype | type) -> np.ndarray:
     """Return n zeros of a type, the first one at the beginning of a line of the cache."""
     space = np.zeros(n * np.dtype(dtype).itemsize + LINE, np.uint8)

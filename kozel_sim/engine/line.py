@@ -20,7 +20,7 @@ from kozel_sim.engine.history import (
     remember_play,
     show_counts,
 )
-from kozel_sim.engine.layout import LOG_DRAW, LOG_PASS, LOG_PLAY
+from kozel_sim.engine.layout import FAULT, FISH, LOG_DRAW, LOG_PASS, LOG_PLAY, OUT
 from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
 from kozel_sim.rules import code
 from kozel_sim.tiles import ALL, DOUBLES
@@ -28,9 +28,6 @@ from kozel_sim.tiles import ALL, DOUBLES
 SIX_CLOSED = code("fish_def", "six_closed")
 NO_DRAW = code("bazaar_draw", "none")
 PAIRS = code("teams", "pairs")
-
-OUT, FISH, FAULT = 0, 1, 2
-"""How a round ends."""
 
 
 @inlined

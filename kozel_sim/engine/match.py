@@ -9,12 +9,14 @@ from kozel_sim.engine.bits import lowest, nth_tile, popcount
 from kozel_sim.engine.cross import play_cross_round
 from kozel_sim.engine.history import put
 from kozel_sim.engine.layout import (
+    FAULT,
+    FISH,
     ILLEGAL,
     LOG_END,
     LOG_ROUND,
     OK,
 )
-from kozel_sim.engine.line import FAULT, FISH, SIX_CLOSED, play_round
+from kozel_sim.engine.line import SIX_CLOSED, play_round
 from kozel_sim.engine.luck import below, deal, is_redealt, run_word, write_bazaar
 from kozel_sim.engine.settle import hand_points, result, settle
 from kozel_sim.opening import LEAD_ORDER

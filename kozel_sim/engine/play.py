@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kozel_sim._jit import announce_compiling
 from kozel_sim.decision import IllegalMoveError, Policy
+from kozel_sim.engine.entries import play_matches
 from kozel_sim.engine.layout import (
     DESK,
     ILLEGAL,
@@ -18,11 +18,10 @@ from kozel_sim.engine.layout import (
     LOG_PASS,
     LOG_PLAY,
     MATCH,
+    OUT,
     aligned,
 )
-from kozel_sim.engine.line import OUT
 from kozel_sim.engine.lockstep.play import Lockstep, build_fault, lockstep_pays, why_not
-from kozel_sim.engine.match import play_matches
 from kozel_sim.engine.players import encode_players, first_error, forget_errors, looks_at_history
 from kozel_sim.moves import decode_move
 from kozel_sim.record import Event, Laid, Record, RoundRecord
@@ -55,7 +54,6 @@ class Table:
     """
 
     def __init__(self, rules: RuleSet, policies: Sequence[Policy], engine: str = "auto") -> None:
-        announce_compiling()
         self.policies = list(policies)
         self._n_seats = rules.players
         self._rules = rules.encode()

@@ -8,14 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 
-from kozel_sim import _jit
 from kozel_sim.decision import Function, Ladder, Policy, Stage
-from kozel_sim.engine.features import NEEDS_OF_TRIGGER, weigh
-from kozel_sim.engine.history import HISTORY
 from kozel_sim.engine.layout import (
+    HISTORY,
     MAX_PARTS,
     MAX_STAGES,
     PLAYER,
@@ -23,12 +20,18 @@ from kozel_sim.engine.layout import (
     TRIGGER_INDEX,
     USED,
 )
+from kozel_sim.engine.stages import NEEDS_OF_TRIGGER, weigh
 from kozel_sim.features import FEATURES
 from kozel_sim.fingerprint import may_read
 from kozel_sim.view import VIEW
 
-CHOOSE = numba.uint32(numba.from_dtype(VIEW))
-"""The C signature of a policy: a pointer to the View in, the code of a move out."""
+
+@cache
+def choose_signature() -> Any:
+    """Return the C signature of a policy: a pointer to the View in, the code of a move out."""
+    import numba
+
+    return numba.uint32(numba.from_dtype(VIEW))
 
 
 def encode_players(policies: Sequence[Policy]) -> np.ndarray:
@@ -117,8 +120,10 @@ def compiled(function: Callable[..., int]) -> Any:
     """Compile a user's function to a C function; it stays alive, so its address stays good."""
     name = getattr(function, "__name__", str(function))
     _listen()
+    from kozel_sim import _jit
+
     try:
-        return _jit.compile_policy(function, CHOOSE)
+        return _jit.compile_policy(function, choose_signature())
     except Exception as error:  # numba lets others than its own through
         reason, where = _read_complaint(str(error))
         raise ValueError(f"policy {name} does not compile: {reason} {where}".strip()) from None

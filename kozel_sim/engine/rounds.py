@@ -6,36 +6,10 @@ import numpy as np
 
 from kozel_sim._jit import inlined, kernel
 from kozel_sim.engine.bits import popcount
-from kozel_sim.engine.layout import LOG_DRAW, LOG_END, LOG_PLAY
-from kozel_sim.engine.line import FISH
+from kozel_sim.engine.layout import FISH, LOG_DRAW, LOG_END, LOG_PLAY
 from kozel_sim.engine.settle import PAIRS, PIP_BITS
 from kozel_sim.engine.tells import LOG_END_SIZE
 from kozel_sim.tiles import DOUBLES
-
-ROUND = np.dtype(
-    [
-        ("round", "i4"),
-        ("redeals", "i1"),
-        ("hand", "i4"),
-        ("doubles", "i1"),
-        ("hand_pips", "i1"),
-        ("leader", "?"),
-        ("passes", "i1"),
-        ("draws", "i1"),
-        ("end", "i1"),
-        ("by", "?"),
-        ("true_fish", "?"),
-        ("tiles_left", "i1"),
-        ("hand_points", "i2"),
-        ("written", "i4"),
-        ("pot", "i4"),
-        ("account", "i4"),
-        ("memory", "i4"),
-        ("opened", "?"),
-        ("last", "?"),
-    ]
-)
-"""One seat in one round, by the columns of the rounds frame; end is OUT or FISH."""
 
 REDEALS, LEADER, HANDS, BAZAAR, FIRST_EVENT = 1, 2, 4, 8, 9
 """Where a round's beginning stands in the log, as ``match.log_round`` writes it; the tiles of the

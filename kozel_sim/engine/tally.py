@@ -4,31 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inner_inlined, inner_part, kernel
+from kozel_sim._jit import inlined, kernel, part
 from kozel_sim.engine.bits import popcount
+from kozel_sim.engine.layout import BLOCK, GAME
 
-GAME = (
-    "deals",
-    "rounds",
-    "fish_rounds",
-    "capped",
-    "goats",
-    "several_goats",
-    "goat_points",
-    "passes",
-    "draws",
-    "led_goats",
-)
-"""A deal's sums over its matches, in the order of their columns; deals is 1."""
 ROUNDS, FISH, CAPPED, GOATS, SEVERAL, GOAT_POINTS, PASSES, DRAWS, LED_GOATS = range(1, len(GAME))
-OF_A_POLICY = ("goat", "points", "rating", "rated")
-"""A deal's sums over the seats of a policy: the columns behind, so many for each policy. Rated
-counts the seats with a rating; the last two are there only where the rules rate."""
-
-
-BLOCK = 272
-"""Deals whose sums stay in the nearest cache until they are multiplied; a power of two would put
-all columns of a deal into the same corner of it."""
 
 
 @kernel
@@ -45,20 +25,21 @@ def tally_matches(
     rated_deals,
     points,
     rounds,
+    lists,
 ):
     """Add up played matches: products of each two of a deal's sums, ``[column, column]``.
 
-    Sums ``[block, column, deal]`` are left behind if there is room for all blocks. Of_first has
+    Sums ``[block, column * deal]`` are left behind if there is room for all blocks. Of_first has
     those of another rule set for the same deals, and with_first the products with them. Counted
     are points ``[kind, bin]`` and rounds ``[bin]``, ends open, and rated_deals ``[kind]``, the
     deals with a rating. Kinds numbers the policies by name; ratings is by points, and empty where
-    rules do not rate.
+    rules do not rate. Lists ``[2, column + 1]`` is room for lists of columns.
     """
     deals = matches.size // per_deal
     width = (4 if ratings.size else 2) * BLOCK
-    columns, others = sums.shape[1], with_first.shape[1]
+    columns, others = sums.shape[1] // BLOCK, with_first.shape[1]
     for block in range(-(-deals // BLOCK)):
-        here = sums[min(block, sums.shape[0] - 1)].reshape(columns * BLOCK)
+        here = sums[min(block, sums.shape[0] - 1)]
         first = block * BLOCK
         n = min(BLOCK, deals - first)
         here[:] = 0
@@ -69,16 +50,15 @@ def tally_matches(
                 rated = len(GAME) * BLOCK + kind * width + 3 * BLOCK
                 for d in range(rated, rated + n):
                     rated_deals[kind] += here[np.uint64(d)] > 0
-        multiply_block(here, here, columns, columns, n, products, True)
+        multiply_block(here, here, columns, columns, n, products, True, lists)
         if others:
-            there = of_first[block].reshape(others * BLOCK)
-            multiply_block(here, there, columns, others, n, with_first, False)
+            multiply_block(here, of_first[block], columns, others, n, with_first, False, lists)
     for j in range(columns):
         for k in range(j):
             products[k, j] = products[j, k]
 
 
-@inner_part
+@part
 def tally_block(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
     """Add the matches of some deals to their sums, flat ``[column * deal]``."""
     n = np.int64(rules.players)
@@ -137,7 +117,7 @@ def tally_block(rules, matches, per_deal, kinds, ratings, sums, points, rounds):
         sums[at + np.uint64(LED_GOATS * BLOCK)] = led_goats
 
 
-@inner_inlined
+@inlined
 def list_used(sums, columns, used):
     """List the columns of a block that are not all 0; return how many, and the bits in use."""
     n = 0
@@ -153,26 +133,24 @@ def list_used(sums, columns, used):
     return n, whole
 
 
-@inner_inlined
+@inlined
 def low(number):
     """Return a number of 32 bits as what vectors of such are multiplied by in one instruction."""
     return np.int64(np.int32(number))
 
 
-@inner_part
-def multiply_block(left, right, lefts, rights, deals, products, lower):
+@part
+def multiply_block(left, right, lefts, rights, deals, products, lower, lists):
     """Add products of a block's sums, flat ``[column * deal]``; lower: the lower half of a square.
 
-    Two columns and two at a time: fewer loads than one by one. It is all in one piece, because
-    counting references to parts of arrays would take longer than multiplying them.
+    Two columns and two at a time: fewer loads than one by one.
     """
-    mine, others = np.empty(lefts + 1, np.int64), np.empty(rights + 1, np.int64)
+    mine, others = lists[0], lists[1]
     # Whole vectors; sums of deals that are not there are 0.
     width = (deals + 15) // 16 * 16
     n, used = list_used(left, lefts, mine)
     if lower:
-        n_others = n
-        others[:] = mine
+        n_others, others = n, mine
     else:
         n_others, more = list_used(right, rights, others)
         used |= more

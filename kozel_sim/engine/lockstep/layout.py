@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim.engine.features import MULTIPLE, REST
 from kozel_sim.engine.layout import PLAYER, STAGE_WIDTH, TILE_SCORES, TRIGGER, USED, WEIGHTS
-from kozel_sim.engine.lockstep.vector import LANES, VECTOR_BYTES
+from kozel_sim.engine.stages import MULTIPLE, REST
 from kozel_sim.features import FEATURES
 
+LANES = 16
+VECTOR_BYTES = 4 * LANES
 _rows = 0
 
 

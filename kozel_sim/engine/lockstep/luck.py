@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inner_inlined, inner_part
+from kozel_sim._jit import inlined, part
 from kozel_sim.engine.lockstep.layout import (
     ATTEMPT,
     BAZAAR,
@@ -13,6 +13,7 @@ from kozel_sim.engine.lockstep.layout import (
     FIRST,
     FIRST_LEADER,
     HAND,
+    LANES,
     LEAD,
     LEADER,
     RANKS_HIGH,
@@ -22,7 +23,6 @@ from kozel_sim.engine.lockstep.layout import (
     TURN,
 )
 from kozel_sim.engine.lockstep.vector import (
-    LANES,
     bits,
     first_lanes,
     gather,
@@ -44,13 +44,13 @@ ONCE = code("lead_repeat", "first_round_only")
 HAS_TILES = np.array((*HAS, 0), dtype=np.int64)
 
 
-@inner_inlined
+@inlined
 def below(word, n):
     """Return integers in range(n)."""
     return ((word >> 5) * n) >> 27
 
 
-@inner_inlined
+@inlined
 def nth_of_few(mask, n):
     """Return the n-th lowest tiles of masks, for small n."""
     # How often could not be predicted: the usual number without asking.
@@ -63,7 +63,7 @@ def nth_of_few(mask, n):
     return mask & (0 - mask)
 
 
-@inner_inlined
+@inlined
 def halve_search(mask, n, place, width):
     """Drop the lower `width` bits where the n-th tile is above them."""
     low = bits(mask & ((1 << width) - 1))
@@ -73,7 +73,7 @@ def halve_search(mask, n, place, width):
     return mask, n, select(above, place + width, place)
 
 
-@inner_inlined
+@inlined
 def nth_of_many(mask, n):
     """Return the n-th lowest tiles of masks that have more than n, by halving."""
     place = splat(0)
@@ -85,7 +85,7 @@ def nth_of_many(mask, n):
     return splat(1) << place
 
 
-@inner_inlined
+@inlined
 def shed(half, count, size, word):
     """Remove a tile at random where there are more than `size`."""
     over = count > size
@@ -93,7 +93,7 @@ def shed(half, count, size, word):
     return half, select(over, count - 1, count)
 
 
-@inner_part
+@part
 def halve(mask, size, halving, round_, attempt, k0, k1, k2, k3, which):
     """Return uniformly random halves of sets."""
     w = threefry(round_, attempt, 4 * halving, DEAL, k0, k1, k2, k3)
@@ -117,7 +117,7 @@ def halve(mask, size, halving, round_, attempt, k0, k1, k2, k3, which):
     return half
 
 
-@inner_inlined
+@inlined
 def is_redealt(hand):
     """Tell whose hand has five doubles or six tiles sharing a value."""
     redealt = bits(hand & DOUBLES) >= 5
@@ -126,7 +126,7 @@ def is_redealt(hand):
     return redealt
 
 
-@inner_part
+@part
 def to_five(seat, hand, round_, attempt, k0, k1, k2, k3):
     """Return the hand without the tiles that five-tile hands shed."""
     w = threefry(round_, attempt, seat, SHED, k0, k1, k2, k3)
@@ -134,7 +134,7 @@ def to_five(seat, hand, round_, attempt, k0, k1, k2, k3):
     return hand ^ nth_of_few(hand, below(w[1], 6))
 
 
-@inner_inlined
+@inlined
 def four_ranks(size, first, round_, attempt, k0, k1, k2, k3):
     """Return the ranks of four draws in a row, in 16 bits."""
     w = threefry(round_, attempt, first >> 2, BAZAAR_ORDER, k0, k1, k2, k3)
@@ -143,7 +143,7 @@ def four_ranks(size, first, round_, attempt, k0, k1, k2, k3):
     return ranks | (below(w[2], left - 2) & 15) << 8 | (below(w[3], left - 3) & 15) << 12
 
 
-@inner_part
+@part
 def bazaar_ranks(size, round_, attempt, k0, k1, k2, k3):
     """Return the ranks of up to sixteen draws, in two words."""
     low = four_ranks(size, 0, round_, attempt, k0, k1, k2, k3)
@@ -157,7 +157,7 @@ def bazaar_ranks(size, round_, attempt, k0, k1, k2, k3):
     return low, high
 
 
-@inner_part
+@part
 def first_leads(order, which, a, b, c, d):
     """Return (seat, the tile as a mask) of the first lead in some lanes."""
     seat = splat(0)
@@ -180,7 +180,7 @@ def first_leads(order, which, a, b, c, d):
     return seat, tile
 
 
-@inner_part
+@part
 def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     """Deal a round to some lanes; return those that must be dealt again."""
     round_ = gather(lanes + ROUND, places, which)
@@ -252,7 +252,7 @@ def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
     return again
 
 
-@inner_part
+@part
 def deal_all(rules, turned, drawable, k0, k1, lanes, todo, n):
     """Deal to the listed places; list those to be dealt again first, and return how many."""
     waiting = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kozel_sim._jit import inner_inlined, inner_part, kernel
+from kozel_sim._jit import inlined, kernel, part
 from kozel_sim.engine.line import NO_DRAW
 from kozel_sim.engine.lockstep.layout import (
     ACCOUNT,
@@ -24,6 +24,7 @@ from kozel_sim.engine.lockstep.layout import (
     FISH_ROUNDS,
     GOATS,
     HAND,
+    LANES,
     LEAD,
     LEADER,
     LINE_UP,
@@ -35,14 +36,13 @@ from kozel_sim.engine.lockstep.layout import (
     PASSES,
     POT,
     ROUND,
+    VECTOR_BYTES,
     WINNERS,
 )
 from kozel_sim.engine.lockstep.luck import deal_all
 from kozel_sim.engine.lockstep.settle import result, settle
 from kozel_sim.engine.lockstep.sweep import sweep_all
 from kozel_sim.engine.lockstep.vector import (
-    LANES,
-    VECTOR_BYTES,
     first_lanes,
     gather,
     load,
@@ -60,7 +60,7 @@ from kozel_sim.engine.match import AFTER_UNRECORDED, UNTIL_RECORD
 from kozel_sim.engine.settle import ALL_OWN
 
 
-@inner_part
+@part
 def start_match(open_at, sides, plan, matches, number, lane):
     """Put a match, or none (-1), into a lane."""
     store_word(lane + MATCH, number)
@@ -89,7 +89,7 @@ def start_match(open_at, sides, plan, matches, number, lane):
     store_word(lane + FISH_ROUNDS, 0)
 
 
-@inner_part
+@part
 def finish_match(matches, lane):
     """Write a finished match into its record."""
     out = matches[load_word(lane + MATCH)]
@@ -106,7 +106,7 @@ def finish_match(matches, lane):
     out.first_leader = load_word(lane + FIRST_LEADER)
 
 
-@inner_inlined
+@inlined
 def fetch(lanes, row, n, places, which, bench):
     """Gather n rows onto the bench."""
     for i in range(n):
@@ -114,7 +114,7 @@ def fetch(lanes, row, n, places, which, bench):
         store(bench + offset, gather(lanes + offset, places, which))
 
 
-@inner_inlined
+@inlined
 def bring_back(lanes, row, n, places, which, bench):
     """Scatter n rows from the bench."""
     for i in range(n):
@@ -122,7 +122,7 @@ def bring_back(lanes, row, n, places, which, bench):
         scatter(lanes + offset, places, which, load(bench + offset))
 
 
-@inner_inlined
+@inlined
 def fetch_hands(rules, turned, leader, lanes, places, which, bench):
     """Gather the hands by seat."""
     for seat in range(rules.players):
@@ -132,7 +132,7 @@ def fetch_hands(rules, turned, leader, lanes, places, which, bench):
         store(bench + HAND + VECTOR_BYTES * seat, gather(lanes + HAND, place, which))
 
 
-@inner_inlined
+@inlined
 def count_events(players, packed, total, turned, leader, lanes, places, which):
     """Add what a round counted by slot, a byte each, to the totals by seat."""
     counted = gather(lanes + packed, places, which)
@@ -146,7 +146,7 @@ def count_events(players, packed, total, turned, leader, lanes, places, which):
             scatter(lanes + offset, places, which, before + (counted >> (slot << 3) & 0xFF))
 
 
-@inner_part
+@part
 def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     """Settle the rounds that ended at some places; return which matches are over."""
     sides = rules.sides
@@ -196,7 +196,7 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     return over
 
 
-@inner_part
+@part
 def settle_all(
     rules, plan, turned, drawable, matches, lanes, todo, first, n, bench, finished, started
 ):

@@ -8,8 +8,36 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from kozel_sim._jit import inner_inlined, inner_part
-from kozel_sim.engine.features import (
+from kozel_sim._jit import inlined, part
+from kozel_sim.engine.layout import TRIGGER_INDEX
+from kozel_sim.engine.lockstep.layout import (
+    ACCOUNT,
+    BOOK_TILES,
+    BOOK_WIDTH,
+    DEAL_HIGH,
+    DEAL_LOW,
+    LANES,
+    OPENED,
+    ROUND,
+    VECTOR_BYTES,
+)
+from kozel_sim.engine.lockstep.luck import HAS_TILES
+from kozel_sim.engine.lockstep.vector import (
+    bits,
+    divide,
+    gather,
+    index_of,
+    lane_numbers,
+    load,
+    load_word,
+    look_up,
+    pick_from,
+    select,
+    some,
+    splat,
+    threefry,
+)
+from kozel_sim.engine.stages import (
     ALWAYS,
     BLOCK,
     COVER,
@@ -36,34 +64,6 @@ from kozel_sim.engine.features import (
     SUITS,
     UNSEEN,
     VOIDS,
-)
-from kozel_sim.engine.layout import TRIGGER_INDEX
-from kozel_sim.engine.lockstep.layout import (
-    ACCOUNT,
-    BOOK_TILES,
-    BOOK_WIDTH,
-    DEAL_HIGH,
-    DEAL_LOW,
-    OPENED,
-    ROUND,
-)
-from kozel_sim.engine.lockstep.luck import HAS_TILES
-from kozel_sim.engine.lockstep.vector import (
-    LANES,
-    VECTOR_BYTES,
-    bits,
-    divide,
-    gather,
-    index_of,
-    lane_numbers,
-    load,
-    load_word,
-    look_up,
-    pick_from,
-    select,
-    some,
-    splat,
-    threefry,
 )
 from kozel_sim.features import FEW, NEAR
 from kozel_sim.rng import OWN
@@ -97,14 +97,14 @@ Weights = namedtuple(
 )
 
 
-@inner_inlined
+@inlined
 def around(packed, seat, players):
     """Turn a word with a byte for each seat, so that a seat's own comes first."""
     shift = seat << 3
     return packed >> shift | packed << (8 * players - 8 - shift) << 8
 
 
-@inner_part
+@part
 def count_suits(hand, with_longest):
     """Count the tiles of each value."""
     held = ones = top = suit = longest = splat(0)
@@ -120,7 +120,7 @@ def count_suits(hand, with_longest):
     return bits(held), longest, suit, top, ones
 
 
-@inner_inlined
+@inlined
 def fewest_rival(p, players, pairs):
     """Return (tiles, steps from me) of the rival with the fewest tiles; of equals the next."""
     best = splat(1 << 20)
@@ -131,7 +131,7 @@ def fewest_rival(p, players, pairs):
     return best >> 8, best & 0xFF
 
 
-@inner_part
+@part
 def count_pips(mask):
     """Sum the pips of the tiles of masks."""
     pips = splat(0)
@@ -141,7 +141,7 @@ def count_pips(mask):
     return pips
 
 
-@inner_part
+@part
 def fish_lead(players, pairs, unseen, counts, theirs, rest):
     """Return by how many pips the rivals' count is estimated to exceed mine."""
     pips = count_pips(unseen)
@@ -154,7 +154,7 @@ def fish_lead(players, pairs, unseen, counts, theirs, rest):
     return divide(theirs * pips, size) - mine
 
 
-@inner_inlined
+@inlined
 def pick_part(plan, block, first, k0, k1, event):
     """Return which part of each player decides, by the word that is for mixtures."""
     words = threefry(
@@ -169,13 +169,13 @@ def pick_part(plan, block, first, k0, k1, event):
     return part
 
 
-@inner_inlined
+@inlined
 def in_block(block, row, index):
     """Return one of the rows from `row` on, by lane."""
     return gather(block + row, lane_numbers() + index * LANES, index == index)
 
 
-@inner_inlined
+@inlined
 def holds(players, sides, target, plan, stage, block, page, p, suits, legal, seat):
     """Tell where a stage's trigger holds."""
     kinds = plan.triggers[stage]
@@ -205,7 +205,7 @@ def holds(players, sides, target, plan, stage, block, page, p, suits, legal, sea
     return held
 
 
-@inner_inlined
+@inlined
 def read(plan, page, column):
     """Return one column of a stage's rows, by lane."""
     address, rows = page
@@ -214,7 +214,7 @@ def read(plan, page, column):
     return gather(address + 4 * column, rows, rows == rows)
 
 
-@inner_inlined
+@inlined
 def weight(plan, page, used, feature):
     """Return a feature's weights, by lane."""
     if plan.alike or used >> feature & 1:
@@ -222,7 +222,7 @@ def weight(plan, page, used, feature):
     return splat(0)
 
 
-@inner_inlined
+@inlined
 def read_weights(plan, page, used):
     """Return the weights of all features of a stage."""
     return Weights(
@@ -244,13 +244,13 @@ def read_weights(plan, page, used):
     )
 
 
-@inner_inlined
+@inlined
 def ends_in(values, end, kept):
     """Count which of two ends are in masks of values."""
     return (values >> end & 1) + (values >> kept & 1)
 
 
-@inner_inlined
+@inlined
 def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left, bit, tile, alone):
     """Return the weighted features of a move, in thousandths."""
     covered = select(on_left, p.left_end, p.right_end)
@@ -302,7 +302,7 @@ def score(players, pairs, six_closed, used, w, p, suits, lacks, fewest, on_left,
     return total
 
 
-@inner_inlined
+@inlined
 def narrow_stage(plan, players, pairs, six_closed, used, page, p, suits, lacks, fewest, which,
                  left, right):  # fmt: skip
     """Keep the moves with the highest score of one stage, in some lanes."""
@@ -338,7 +338,7 @@ def narrow_stage(plan, players, pairs, six_closed, used, page, p, suits, lacks, 
     return select(which, best_left, left), select(which, best_right, right)
 
 
-@inner_part
+@part
 def narrow(
     players, sides, target, six_closed, plan, block, several, hand, left, right, left_end,
     right_end, table, counts, voids, tells, part, seat,

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim._native import has_feature
 from kozel_sim.decision import Function, Policy
-from kozel_sim.engine.bits import has_feature
+from kozel_sim.engine.entries import play_lockstep
 from kozel_sim.engine.layout import MATCH, PLAYER, aligned
 from kozel_sim.engine.lockstep.layout import (
     BLOCK_BYTES,
+    LANES,
     MOST_BLOCKS,
     MOST_IN_BAZAAR,
     MOST_PARTS,
     fits_in_words,
     make_plan,
 )
-from kozel_sim.engine.lockstep.match import play_lockstep
-from kozel_sim.engine.lockstep.vector import LANES
 from kozel_sim.rules import RuleSet
 
 

@@ -5,7 +5,7 @@ Everything happens on the bench; amounts by side are its rows.
 
 from __future__ import annotations
 
-from kozel_sim._jit import inner_inlined, inner_part
+from kozel_sim._jit import inlined, part
 from kozel_sim.engine.lockstep.layout import (
     ACCOUNT,
     GOATS,
@@ -14,10 +14,11 @@ from kozel_sim.engine.lockstep.layout import (
     MEMORY,
     OPENED,
     POT,
+    VECTOR_BYTES,
     WINNERS,
     WRITTEN,
 )
-from kozel_sim.engine.lockstep.vector import VECTOR_BYTES, bits, load, select, some, splat, store
+from kozel_sim.engine.lockstep.vector import bits, load, select, some, splat, store
 from kozel_sim.engine.settle import (
     ALL_HANDS,
     ALL_OWN,
@@ -43,25 +44,25 @@ from kozel_sim.engine.settle import (
 )
 
 
-@inner_inlined
+@inlined
 def get(bench, row, side):
     """Return a side's (or seat's) row."""
     return load(bench + row + VECTOR_BYTES * side)
 
 
-@inner_inlined
+@inlined
 def put(bench, row, side, value):
     """Write a side's row."""
     store(bench + row + VECTOR_BYTES * side, value)
 
 
-@inner_inlined
+@inlined
 def change(bench, row, side, which, value):
     """Write a side's row in some lanes."""
     put(bench, row, side, select(which, value, get(bench, row, side)))
 
 
-@inner_inlined
+@inlined
 def hand_points(rules, hand):
     """Return the values of hands after the rules' tile values."""
     points = bits(hand & PIP_BITS[0]) + (bits(hand & PIP_BITS[1]) << 1)
@@ -78,7 +79,7 @@ def hand_points(rules, hand):
     return points
 
 
-@inner_part
+@part
 def unique_highest(bench, sides, but):
     """Return the side other than `but` that alone holds most, or -1."""
     best = splat(-1)
@@ -92,7 +93,7 @@ def unique_highest(bench, sides, but):
     return found
 
 
-@inner_part
+@part
 def lowest_hand(bench, sides):
     """Return (least holding, the side that alone has it or -1)."""
     best = get(bench, HELD, 0)
@@ -105,7 +106,7 @@ def lowest_hand(bench, sides):
     return best, found
 
 
-@inner_inlined
+@inlined
 def held_by(bench, sides, side):
     """Return what one side holds, by lane."""
     held = splat(0)
@@ -114,7 +115,7 @@ def held_by(bench, sides, side):
     return held
 
 
-@inner_part
+@part
 def write_exit(credit, sides, bench, total, winner):
     """Write rounds that somebody left; return who pays (or is paid) the pot, or -1."""
     for side in range(sides):
@@ -128,7 +129,7 @@ def write_exit(credit, sides, bench, total, winner):
     return unique_highest(bench, sides, winner)
 
 
-@inner_part
+@part
 def write_tied_lowest(sides, bench, which, least):
     """Write tied fish where the lowest write nothing; return who alone is highest, or -1."""
     highest = splat(-1)
@@ -143,7 +144,7 @@ def write_tied_lowest(sides, bench, which, least):
     return payer
 
 
-@inner_part
+@part
 def write_fish(scoring, tie, credit, all_hands, sides, bench, total, fish, payer):
     """Write fish over what an exit would write; return (who pays the pot, which are tied)."""
     tied = fish & ~fish
@@ -183,7 +184,7 @@ def write_fish(scoring, tie, credit, all_hands, sides, bench, total, fish, payer
     return select(won, unique_highest(bench, sides, winner), payer), tied
 
 
-@inner_inlined
+@inlined
 def enter(rules, bench, side, which, amount):
     """Make official entries; under dry_rule=net they first cancel the opponents' points."""
     if rules.dry_rule == NET:
@@ -195,7 +196,7 @@ def enter(rules, bench, side, which, amount):
     put(bench, ACCOUNT, side, select(which, account + amount, account))
 
 
-@inner_inlined
+@inlined
 def write_books(rules, bench, which, payer, fish):
     """Enter the amounts and the pot, then see to the memories; return masks of entries."""
     entered = splat(0)
@@ -239,7 +240,7 @@ def write_books(rules, bench, which, payer, fish):
     return entered
 
 
-@inner_inlined
+@inlined
 def settle(rules, bench, fish, by):
     """Score rounds' ends; return (masks of entries, which were tied fish)."""
     total = splat(0)
@@ -270,7 +271,7 @@ def settle(rules, bench, fish, by):
     return write_books(rules, bench, ~tied, payer, fish), tied
 
 
-@inner_inlined
+@inlined
 def result(rules, bench):
     """Write the masks of goats and of winners, both 0 where the match goes on."""
     reached = splat(0)

@@ -6,7 +6,7 @@ a turn.
 
 from __future__ import annotations
 
-from kozel_sim._jit import inner_inlined, inner_part
+from kozel_sim._jit import inlined, part
 from kozel_sim.engine.line import SIX_CLOSED
 from kozel_sim.engine.lockstep.layout import (
     BAZAAR,
@@ -32,12 +32,12 @@ from kozel_sim.engine.lockstep.layout import (
     TABLE,
     TELLS,
     TURN,
+    VECTOR_BYTES,
     VOIDS,
 )
 from kozel_sim.engine.lockstep.luck import below, nth_of_few, nth_of_many
 from kozel_sim.engine.lockstep.narrow import NONE, around, low_of, narrow, pick_part, pips_of
 from kozel_sim.engine.lockstep.vector import (
-    VECTOR_BYTES,
     bits,
     index_of,
     lane_numbers,
@@ -57,7 +57,7 @@ fitting = look_up((*HAS, ALL))
 """The tiles that fit an end; on an empty table, whose ends are NONE, all."""
 
 
-@inner_inlined
+@inlined
 def lay(can, on_right, bit, left_end, right_end):
     """Return the ends after a tile is laid in some lanes."""
     tile = index_of(bit)
@@ -72,7 +72,7 @@ def lay(can, on_right, bit, left_end, right_end):
     return select(can, left, left_end), select(can, right, right_end)
 
 
-@inner_inlined
+@inlined
 def is_six_closed(rules, out_there, left_end, right_end):
     """Tell where equal ends make a fish though their double is still out."""
     closed = left_end == right_end
@@ -81,7 +81,7 @@ def is_six_closed(rules, out_there, left_end, right_end):
     return closed & ~closed
 
 
-@inner_inlined
+@inlined
 def remember_pass(block, passes, shift, left_end, right_end):
     """Note what passes show that a slot lacks."""
     lacks = (splat(1) << left_end | splat(1) << right_end) << shift
@@ -90,7 +90,7 @@ def remember_pass(block, passes, shift, left_end, right_end):
     store(block + SHOWN, select(passes, shown & ~(splat(0xFF) << shift), shown))
 
 
-@inner_inlined
+@inlined
 def remember_draw(block, draws, shift):
     """Forget what a slot lacked: a drawn tile hides it."""
     kept = select(draws, ~(splat(0xFF) << shift), -1)
@@ -99,7 +99,7 @@ def remember_draw(block, draws, shift):
     store(block + SHOWN, load(block + SHOWN) & kept)
 
 
-@inner_inlined
+@inlined
 def remember_play(block, can, shift, on_right, bit, left_end, right_end):
     """Note tip T5's switch to the other end; the ends are those after the play."""
     shown = load(block + SHOWN)
@@ -114,7 +114,7 @@ def remember_play(block, can, shift, on_right, bit, left_end, right_end):
     store(block + SHOWN, select(can, shown & ~(splat(0xFF) << shift) | now, shown))
 
 
-@inner_inlined
+@inlined
 def step_turned(
     rules, plan, k0, k1, block, first_event, slot, word, bazaar, players, seat, forced,
     act, mine, others, left_end, right_end, left_fits, right_fits, table, by, passed,
@@ -177,7 +177,7 @@ def step_turned(
     )
 
 
-@inner_part
+@part
 def sweep_turned(rules, plan, k0, k1, block, live):
     """Take a turn of one block where slots take turns; return the rounds still going on."""
     turn = load(block + TURN)
@@ -239,7 +239,7 @@ def sweep_turned(rules, plan, k0, k1, block, live):
     return act
 
 
-@inner_inlined
+@inlined
 def forget(block, fresh):
     """Forget the events of the last round."""
     kept = select(fresh, 0, splat(-1))
@@ -248,7 +248,7 @@ def forget(block, fresh):
     store(block + SHOWN, load(block + SHOWN) & kept)
 
 
-@inner_inlined
+@inlined
 def step_any(
     rules, plan, k0, k1, drawable, block, event, word, forced, act, seat, hands,
     left_end, right_end, left_fits, right_fits, table, by, passed, drawn, bazaar, low, high, drew,
@@ -334,7 +334,7 @@ def step_any(
     )  # fmt: skip
 
 
-@inner_part
+@part
 def sweep_any(rules, plan, drawable, k0, k1, block, live):
     """Take a turn of one block where seats may draw; return the rounds still going on."""
     turn = load(block + TURN)
@@ -405,7 +405,7 @@ def sweep_any(rules, plan, drawable, k0, k1, block, live):
     return act
 
 
-@inner_inlined
+@inlined
 def select_word(w, i):
     """Return one of four words."""
     low = w[0] if i == 0 else w[1]
@@ -413,7 +413,7 @@ def select_word(w, i):
     return low if i < 2 else high
 
 
-@inner_part
+@part
 def sweep_all(rules, plan, turned, drawable, k0, k1, lanes, blocks, todo, n):
     """Take four events everywhere; list the places whose rounds ended, return how many."""
     for number in range(blocks):

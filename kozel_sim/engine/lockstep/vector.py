@@ -24,10 +24,10 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from kozel_sim.engine.bits import emit_threefry, has_feature
+from kozel_sim._native import has_feature
+from kozel_sim.engine.bits import emit_threefry
+from kozel_sim.engine.lockstep.layout import LANES, VECTOR_BYTES
 
-LANES = 16
-VECTOR_BYTES = 4 * LANES
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 I32S, I1S = ir.VectorType(I32, LANES), ir.VectorType(I1, LANES)
 FLOATS = ir.VectorType(ir.FloatType(), LANES)

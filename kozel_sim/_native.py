@@ -1,0 +1,131 @@
+"""Machine code: kept on disk, loaded without numba.
+
+It is kept in a folder named after a hash of the sources it is made of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import llvmlite.binding as llvm
+import platformdirs
+
+from kozel_sim.provenance import source_hash
+
+CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
+
+
+@cache
+def cache_folder() -> Path:
+    """Return the folder for compiled code: the user's cache, or a temporary one if that is closed.
+
+    The environment variable ``KOZEL_SIM_CACHE_DIR`` names another place.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
+    root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
+    folder = root / f"{source_hash(compiled=True)}-numba{version('numba')}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="kozel_sim-"))
+
+
+def has_feature(name: str) -> bool:
+    """Tell whether code is compiled for a processor that has a feature, by LLVM's name."""
+    is_this_one = os.environ.get("NUMBA_CPU_NAME", "host") == "host"
+    chosen = os.environ.get("NUMBA_CPU_FEATURES")
+    return bool(is_this_one and not chosen and llvm.get_host_cpu_features().get(name, False))
+
+
+@cache
+def processor() -> str:
+    """Return what machine code depends on beside the sources."""
+    settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
+    here = [llvm.get_process_triple(), llvm.get_host_cpu_name()]
+    here += [llvm.get_host_cpu_features().flatten(), version("llvmlite")]
+    return json.dumps([*here, settings], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """A compiled entry point: its name in an object file, and how many words it takes."""
+
+    symbol: str
+    words: int
+    code: bytes
+
+    def write(self, path: Path) -> None:
+        """Write it whole or, where that cannot be, not at all; another process may do the same."""
+        facts = asdict(self) | {"code": hashlib.sha256(self.code).hexdigest()}
+        unfinished = path.with_name(f"{path.name}.{uuid4().hex}")
+        try:
+            unfinished.write_bytes(json.dumps(facts).encode() + b"\n" + self.code)
+            unfinished.replace(path)
+        except OSError:
+            with suppress(OSError):
+                unfinished.unlink()
+
+    @classmethod
+    def read(cls, path: Path) -> MachineCode | None:
+        """Read what was written, or nothing if it is not there or damaged."""
+        try:
+            head, _, code = path.read_bytes().partition(b"\n")
+            facts = json.loads(head)
+            if facts.pop("code") == hashlib.sha256(code).hexdigest():
+                return cls(code=code, **facts)
+        except (OSError, ValueError, TypeError, KeyError):
+            pass
+        return None
+
+    def load(self) -> Callable[..., int]:
+        """Make it callable with a place for the result, one for errors, and its words."""
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        target = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(self.code))
+        engine.finalize_object()
+        _loaded.append(engine)
+        places = [ctypes.c_void_p, ctypes.c_void_p]
+        kind = ctypes.CFUNCTYPE(ctypes.c_int32, *places, *[ctypes.c_int64] * self.words)
+        return kind(engine.get_function_address(self.symbol))
+
+
+_loaded: list[Any] = []
+"""Kept alive here: code is gone with its engine."""
+
+
+def count_kept() -> int:
+    """Return how many compiled functions are kept, numba's own among them."""
+    return sum(1 for kind in ("*.o", "*/*.nbc") for _ in cache_folder().glob(kind))
+
+
+def announce_compiling() -> None:
+    """Say on stderr, once, that the engine has to be compiled first."""
+    global announces
+    if announces:
+        print(
+            "kozel_sim: compiling the engine (first run only), about half a minute ...",
+            file=sys.stderr,
+            flush=True,
+        )
+    announces = False
+
+
+announces = True
+"""Whether ``announce_compiling`` still has something to say."""

@@ -1,0 +1,94 @@
+"""The engine's entry points: what Python calls, without numba.
+
+To import numba and fill its registries takes longer than a small tournament. It is needed only to
+compile, and so are the modules of kernels: they are named here, and imported by nobody else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kozel_sim._native import MachineCode, announce_compiling, cache_folder, processor
+
+_lock = threading.Lock()
+
+
+class Entry:
+    """A kernel that Python calls; it is compiled when it is first called and nothing is kept.
+
+    Arguments are contiguous arrays, integers, and tuples of integers; it returns an integer or
+    nothing (0).
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        self._ready: dict[tuple[object, ...], Callable[..., int]] = {}
+
+    def __call__(self, *arguments: Any) -> int:
+        """Run it, without the GIL; return its result, 0 for nothing."""
+        kinds = tuple(map(_kind_of, arguments))
+        call = self._ready.get(kinds)
+        if call is None:
+            with _lock:
+                call = self._ready.get(kinds) or self._load(kinds, arguments)
+                self._ready[kinds] = call
+        result = ctypes.c_int64(0)
+        error = ctypes.c_void_p()
+        words = [word for argument in arguments for word in _words_of(argument)]
+        status = call(ctypes.addressof(result), ctypes.addressof(error), *words)
+        if status:
+            raise RuntimeError(f"{self.module}.{self.name} stopped with status {status}")
+        return result.value
+
+    def _load(self, kinds: tuple[object, ...], arguments: tuple[Any, ...]) -> Callable[..., int]:
+        """Read the code for some kinds of arguments, or compile and keep it."""
+        key = hashlib.sha256(f"{kinds} {processor()}".encode()).hexdigest()[:16]
+        path = cache_folder() / f"{self.name}-{key}.o"
+        kept = MachineCode.read(path)
+        if kept is None:
+            announce_compiling()
+            from kozel_sim._jit import compile_entry
+
+            kept = compile_entry(self.module, self.name, arguments)
+            kept.write(path)
+        return kept.load()
+
+
+def _kind_of(argument: Any) -> object:
+    """Return what code is compiled for."""
+    if isinstance(argument, np.ndarray):
+        if not argument.flags.carray:
+            raise TypeError(f"kernels take contiguous arrays that they may write, not {argument!r}")
+        return argument.dtype, argument.ndim
+    if isinstance(argument, tuple):
+        return type(argument).__name__, len(argument)
+    return type(argument).__name__
+
+
+def _words_of(argument: Any) -> Iterator[int]:
+    """Give an argument's words in the order of numba's calling convention."""
+    if isinstance(argument, np.ndarray):
+        yield from (0, 0)  # nobody counts references to it
+        yield from (argument.size, argument.itemsize, argument.ctypes.data)
+        yield from argument.shape
+        yield from argument.strides
+    elif isinstance(argument, tuple):
+        yield from argument
+    else:
+        yield int(argument)
+
+
+play_matches = Entry("kozel_sim.engine.match", "play_matches")
+play_lockstep = Entry("kozel_sim.engine.lockstep.match", "play_lockstep")
+tally_matches = Entry("kozel_sim.engine.tally", "tally_matches")
+read_rounds = Entry("kozel_sim.engine.rounds", "read_rounds")
+ask = Entry("kozel_sim.engine.asking", "ask")
+count_kernel = Entry("kozel_sim.engine.worlds", "count_kernel")
+sample_kernel = Entry("kozel_sim.engine.worlds", "sample_kernel")
+watch_matches = Entry("kozel_sim.engine.tells", "watch_matches")
