@@ -25,7 +25,7 @@ from kozel_sim.policies.builtin import BUILTIN
 from kozel_sim.policies.registry import set_aside
 from kozel_sim.rating_report import seconds_text
 from kozel_sim.replay import MOST_ROUNDS, replay_html
-from kozel_sim.report_results import results_of_run, seated
+from kozel_sim.report_results import FEW_TABLES, results_of_run, seated
 from kozel_sim.rule_words import rules_in_words
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, Totals
@@ -118,6 +118,7 @@ def report_html(played: Run | Totals) -> str:
         style=Markup(style),
         script=Markup(script),
         name=played.name,
+        few=FEW_TABLES,
         facts=_facts(played),
         notes=_notes(played),
         results=results,

@@ -88,14 +88,17 @@ def _svg(figure: Figure, caption: str) -> str:
     text = file.getvalue()
     (box,) = re.findall(r'viewBox="([^"]*)"', text)
     body = text[text.index(">", text.index("<svg")) + 1 :]
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    # Its style sheet would hold for the whole page.
+    (style,) = re.findall(r"<style[^>]*>\*\{([^}]*)\}</style>", body)
+    body = re.sub(r"<(metadata|style).*?</\1>", "", body, flags=re.DOTALL)
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
     body = body.replace("xlink:href", "href").replace(
         "'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif"
     )
     body = re.sub(r"\n\s*", "\n", body)
-    return f'<svg viewBox="{box}" role="img" aria-label="{escape(caption)}">{body}'
+    label = f'role="img" aria-label="{escape(caption)}"'
+    return f'<svg viewBox="{box}" {label} style="{style}">{body}'
 
 
 # ---------------------------------------------------------------------- which plots

@@ -112,6 +112,7 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
     rounds = played.frame if isinstance(played, Run) else played.histogram("rounds")
     found.methods |= set(summary["method"]) | set(presets["method"])
     tables = tables_of(played)
+    firsts: dict[str, list[str]] = {}
     for preset, players in tables:
         section = Section(f"{preset}, {players} players")
         found.boards.append(section)
@@ -123,12 +124,17 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
         section.tables.append(_board(here, of_table))
         section.words.append(_game(part_of(presets, preset, players)))
         if of_table is not None:
-            found.short.append(f"{section.title}: {_first(of_table, played)}")
+            firsts.setdefault(_first(of_table), []).append(section.title)
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.leaderboard(here, section.title))
             section.plots.append(
                 report_plots.points(part_of(points, preset, players), section.title)
             )
+    for who, where in firsts.items():
+        named = "; ".join(where) if len(where) <= FEW_TABLES else f"{len(where)} rule sets"
+        found.short.append(f"{who} ({named}).")
+    if firsts:
+        found.short.append(_how_sure(played))
     if len(tables) <= 4 * FEW_TABLES:
         found.more.append(Section("Length of matches", plots=[report_plots.rounds(rounds)]))
 
@@ -172,17 +178,21 @@ def _game(presets: pd.DataFrame) -> str:
     return f"{words}."
 
 
-def _first(ranks: pd.DataFrame, played: Run | Totals) -> str:
+def _first(ranks: pd.DataFrame) -> str:
     """Say who may be the first of a rule set."""
-    level = stats.percent(ranks["level"].iloc[0])
     names = [str(row.policy) for row in ranks.itertuples() if row.rank_low == 1]
-    best = records(ranks)[0]
-    sure = "as if its deals had been fixed, " if "stopping" in played.manifest else ""
     if len(names) == 1:
-        rate = number_text(best["estimate"], 100, 2)
-        return f"{names[0]} has the lowest goat rate, {rate}% ({sure}sure at {level})."
-    others = f"{len(names)} policies" if len(names) > 4 else ", ".join(names)
-    return f"who has the lowest goat rate is not decided among {others} ({sure}at {level})."
+        return f"{names[0]} has the lowest goat rate"
+    among = f"{len(names)} policies" if len(names) > 4 else ", ".join(names)
+    return f"Not decided who has the lowest goat rate: {among}"
+
+
+def _how_sure(played: Run | Totals) -> str:
+    """Say how sure the sentences about the first are."""
+    level = stats.percent(stats.LEVEL)
+    if "stopping" in played.manifest:
+        return f"Sure at {level} as if the deals had been fixed; see what stopping did to it."
+    return f"Sure at {level} in each rule set."
 
 
 # ---------------------------------------------------------------------- duels
@@ -319,14 +329,11 @@ def _add_seats(played: Run, found: Results) -> None:
         for preset, part in here.groupby("preset", sort=False, observed=True):
             ends = ("estimate", "ci_low", "ci_high")
             numbers = [cell([row[k] for k in ends], 100, 1) for row in records(part)]
-            rows.append([str(preset), *numbers])
             asked = records(part_of(tests, str(preset), int(str(players))))
-            told = [
-                f"do {what} differ? χ² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
-                for what, t in zip(("seats", "leaders"), asked, strict=True)
-            ]
-            section.words.append(f"{preset}, {players} players: {'; '.join(told)}.")
+            told = [f"χ² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}" for t in asked]
+            rows.append([str(preset), *numbers, *told])
         columns = [f"seat {g}" if g.isdigit() else g for g in groups]
+        columns += ["do seats differ?", "does the leader?"]
         caption = f"{players} players: goat rate by seat and by first leader, {level} intervals"
         section.tables.append(Table(caption, ["rules", *columns], rows))
     if len(tables_of(played)) <= FEW_TABLES:

@@ -29,7 +29,7 @@
   }
 
   function follow() {
-    const [name, place] = decodeURIComponent(location.hash.slice(1)).split("/");
+    const [name, place] = location.hash.slice(1).split("/");
     const wanted = document.getElementById(name);
     for (const dialog of document.querySelectorAll("dialog[open]")) {
       if (dialog !== wanted) dialog.close();
