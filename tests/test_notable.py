@@ -52,22 +52,19 @@ def found_by_reading(run):
 
 
 RUNS = {
-    "two players": lambda rounds: tournament("room-fish-one", FIELD, 20, 3, players=2, rounds=rounds),
-    "three players": lambda rounds: tournament("livegames-goat", FIELD, 6, 4, players=3, rounds=rounds),
-    "pairs": lambda rounds: tournament("pair-traditional", FIELD, 12, 5, rounds=rounds),
-    "two rule sets": lambda rounds: tournament(
-        ["logic-games-goat", "household-300"], FIELD, 6, 6, rounds=rounds
-    ),
-    "duels": lambda rounds: tournament(
-        "room-fish-one", FIELD, 10, 7, players=2, design="duels", rounds=rounds
-    ),
-}  # fmt: skip
+    "two players": ("room-fish-one", FIELD, 20, 3, {"players": 2}),
+    "three players": ("livegames-goat", FIELD, 6, 4, {"players": 3}),
+    "pairs": ("pair-traditional", FIELD, 12, 5, {}),
+    "two rule sets": (["logic-games-goat", "household-300"], FIELD, 6, 6, {}),
+    "duels": ("room-fish-one", FIELD, 10, 7, {"players": 2, "design": "duels"}),
+}
 
 
 @pytest.mark.parametrize("rounds", [True, False])
 @pytest.mark.parametrize("kind", RUNS)
 def test_they_are_those_that_a_reader_of_all_records_finds(kind, rounds):
-    run = RUNS[kind](rounds)
+    *what, how = RUNS[kind]
+    run = tournament(*what, rounds=rounds, **how)
     expected = found_by_reading(run)
     mine = {}
     for found in notable_matches(run):
@@ -84,9 +81,8 @@ def test_they_are_those_that_a_reader_of_all_records_finds(kind, rounds):
 
 def test_a_run_on_disk_has_the_same(tmp_path):
     for rounds in (True, False):
-        run = tournament(
-            "room-fish-one", FIELD, 12, 3, rounds=rounds, folder=tmp_path / str(rounds)
-        )
+        place = tmp_path / str(rounds)
+        run = tournament("room-fish-one", FIELD, 12, 3, rounds=rounds, folder=place)
         again = tournament("room-fish-one", FIELD, 12, 3, rounds=rounds)
         assert notable_matches(run) == notable_matches(again)
 
