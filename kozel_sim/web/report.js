@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   let inside = false; // whether the page before this address is the report itself
+  const left = new Set(); // dialogs that were opened and are to give the focus back
 
   async function unpack(text) {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -28,14 +29,20 @@
     replay.focus({ preventScroll: true });
   }
 
+  // Following an address takes the focus away; who comes back finds it on the replay's link.
+  const refocus = (dialog) => document.querySelector(`a[href="#${dialog.id}"]`).focus();
+
   function follow() {
     const [name, place] = location.hash.slice(1).split("/");
     const wanted = document.getElementById(name);
-    for (const dialog of document.querySelectorAll("dialog[open]")) {
-      if (dialog !== wanted) dialog.close();
+    for (const dialog of document.querySelectorAll("dialog")) {
+      if (dialog === wanted || !left.delete(dialog)) continue;
+      if (dialog.open) dialog.close();
+      refocus(dialog);
     }
     if (!(wanted instanceof HTMLDialogElement)) return;
     if (!wanted.open) wanted.showModal();
+    left.add(wanted);
     fill(wanted, place);
   }
 
@@ -44,8 +51,9 @@
       dialog.querySelector(".stage").replaceChildren("Unpacking …");
       // By Escape: the address goes back, too.
       if (location.hash.slice(1).split("/")[0] !== dialog.id) return;
-      if (inside) history.back();
-      else history.replaceState(null, "", "#matches");
+      if (inside) return history.back();
+      history.replaceState(null, "", "#matches");
+      follow();
     });
   }
   window.addEventListener("hashchange", () => {
