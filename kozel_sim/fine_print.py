@@ -52,12 +52,16 @@ def fine_print(played: Run | Totals, methods: Iterable[str]) -> dict[str, list[s
             "an order counts."
         )
     if "stop" in manifest:
+        rule = str(manifest["stop"])
         found["Stopping"] = [
-            f"The run was looked at again and again, and stopped by the rule “{manifest['stop']}”. "
-            "A run stops sooner when luck helps, so intervals as if the deals had been fixed are "
-            "too sure of themselves. The table of decisions has estimates less that bias, and "
-            "intervals that hold at all looks, for all its rows together. All other tables of this "
-            "report are as if the deals had been fixed."
+            f"The run was looked at again and again, to be stopped by the rule “{rule}”. An interval "
+            "as if the deals had been fixed is too sure of itself then; the last column of the "
+            "decisions has intervals that hold at all looks, for all rows together.",
+            "Such a run stops sooner when luck helps, and the estimates of that column are less "
+            "this bias."
+            if rule.startswith("sprt")
+            else "A rule of width stops by the spread and not by the mean: estimates are as seen.",
+            "All other tables of this report are as if the deals had been fixed.",
         ]
     if isinstance(played, Totals):
         found["Sums alone"] = [

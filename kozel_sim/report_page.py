@@ -110,7 +110,7 @@ def report_html(played: Run | Totals) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    room.filters |= {"drawn": Markup, "breakable": _breakable}
+    room.filters |= {"drawn": Markup, "breakable": _breakable, "tiles": _tiles}
     web = files("kozel_sim") / "web"
     style, script = ((web / f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     return room.get_template("report.html").render(
@@ -137,6 +137,11 @@ def report_html(played: Run | Totals) -> str:
 def _breakable(name: str) -> Markup:
     """Let a long name be broken where a spec has a joint."""
     return Markup(re.sub(r"(_|,|\+|&gt;)", r"\1<wbr>", str(escape(name))))
+
+
+def _tiles(text: str) -> Markup:
+    """Let no line end within the name of a tile."""
+    return Markup(re.sub(r"\b(\d-\d)\b", r'<span class="tile">\1</span>', str(escape(text))))
 
 
 def _rules(listed: dict[str, Any]) -> RuleSet:

@@ -90,7 +90,7 @@ def results_of_run(played: Run | Totals) -> Results:
         _add_boards(played, found)
     _add_changes(played, found, has_duels)
     if rows := played.manifest.get("stopping"):
-        found.more.append(_stopping(rows))
+        _add_stopping(rows, found)
     if isinstance(played, Run):
         _add_seats(played, found)
     return found
@@ -124,7 +124,8 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
         section.tables.append(_board(here, of_table))
         section.words.append(_game(part_of(presets, preset, players)))
         if of_table is not None:
-            firsts.setdefault(_first(of_table), []).append(section.title)
+            who, rate = _first(of_table, played)
+            firsts.setdefault(who, []).append(f"{rate}{section.title}")
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.leaderboard(here, section.title))
             section.plots.append(
@@ -132,9 +133,7 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
             )
     for who, where in firsts.items():
         named = "; ".join(where) if len(where) <= FEW_TABLES else f"{len(where)} rule sets"
-        found.short.append(f"{who} ({named}).")
-    if firsts:
-        found.short.append(_how_sure(played))
+        found.short.append(f"{who}: {named}.")
     if len(tables) <= 4 * FEW_TABLES:
         found.more.append(Section("Length of matches", plots=[report_plots.rounds(rounds)]))
 
@@ -178,21 +177,16 @@ def _game(presets: pd.DataFrame) -> str:
     return f"{words}."
 
 
-def _first(ranks: pd.DataFrame) -> str:
-    """Say who may be the first of a rule set."""
+def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
+    """Say who may be the first of a rule set, and with which goat rate where it is one."""
+    level = stats.percent(ranks["level"].iloc[0])
+    level += ", as if its deals had been fixed" if "stopping" in played.manifest else ""
     names = [str(row.policy) for row in ranks.itertuples() if row.rank_low == 1]
     if len(names) == 1:
-        return f"{names[0]} has the lowest goat rate"
+        rate = number_text(records(ranks)[0]["estimate"], 100, 2)
+        return f"{names[0]} has the lowest goat rate, sure at {level}", f"{rate}% in "
     among = f"{len(names)} policies" if len(names) > 4 else ", ".join(names)
-    return f"Not decided who has the lowest goat rate: {among}"
-
-
-def _how_sure(played: Run | Totals) -> str:
-    """Say how sure the sentences about the first are."""
-    level = stats.percent(stats.LEVEL)
-    if "stopping" in played.manifest:
-        return f"Sure at {level} as if the deals had been fixed; see what stopping did to it."
-    return f"Sure at {level} in each rule set."
+    return f"Who has the lowest goat rate is not decided at {level}, among {among}", ""
 
 
 # ---------------------------------------------------------------------- duels
@@ -285,8 +279,8 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
 # ---------------------------------------------------------------------- stopping, seats
 
 
-def _stopping(rows: list[dict[str, Any]]) -> Section:
-    """Return what a run decided that may stop when it is sure."""
+def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
+    """Add what a run decided that may stop when it is sure."""
     metric = rows[0]["metric"].replace("_", " ")
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
@@ -307,15 +301,15 @@ def _stopping(rows: list[dict[str, Any]]) -> Section:
     )
     if len(rows) <= FEW_SENTENCES and all(VERSUS in row["key"] for row in rows):
         told = [f"{row['key']}: {DECIDED[row['decision']].format(metric)}." for row in rows]
-        section.words += told
-    return section
+        found.short += told
+    found.more.append(section)
 
 
 def _add_seats(played: Run, found: Results) -> None:
     """Add how the seats fared, and who led first."""
     tables, tests = seat_tables(played.frame), seat_balance(played.frame)
-    found.methods |= set(tables["method"])
     tables = tables[tables["metric"] == "goat_rate"]
+    found.methods |= set(tables["method"])
     tests = tests[tests["metric"] == "goat_rate"]
     level = stats.percent(tables["level"].iloc[0])
     section = Section("Seats")
