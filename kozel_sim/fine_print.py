@@ -54,8 +54,8 @@ def fine_print(played: Run | Totals, methods: Iterable[str]) -> dict[str, list[s
     if "stop" in manifest:
         rule = str(manifest["stop"])
         found["Stopping"] = [
-            f"The run was looked at again and again, to be stopped by the rule “{rule}”. An interval "
-            "as if the deals had been fixed is too sure of itself then; the last column of the "
+            f"The run was looked at again and again, to be stopped by the rule “{rule}”. An "
+            "interval as if the deals had been fixed is too sure of itself then; the last column of the "
             "decisions has intervals that hold at all looks, for all rows together.",
             "Such a run stops sooner when luck helps, and the estimates of that column are less "
             "this bias."

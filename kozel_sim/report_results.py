@@ -217,10 +217,10 @@ def _add_duels(played: Run, found: Results) -> None:
                 for row in records(of_duel)
             ]
             rows.append([str(title), *numbers, p_text(of_duel["p_value"].iloc[-1])])
-        columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value of the goat rate"]
+        columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
         caption = (
-            f"The first policy less the second, with {level} intervals; "
-            f"{int(here['n_deals'].max()):,} deals"
+            f"The first policy less the second, with {level} intervals, and the p-value of the "
+            f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
         )
         section.tables.append(Table(caption, columns, rows))
         section.words.append(
