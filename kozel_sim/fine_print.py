@@ -55,8 +55,8 @@ def fine_print(played: Run | Totals, methods: Iterable[str]) -> dict[str, list[s
         rule = str(manifest["stop"])
         found["Stopping"] = [
             f"The run was looked at again and again, to be stopped by the rule “{rule}”. An "
-            "interval as if the deals had been fixed is too sure of itself then; the last column of the "
-            "decisions has intervals that hold at all looks, for all rows together.",
+            "interval as if the deals had been fixed is too sure of itself then; the last column "
+            "of the decisions has intervals that hold at all looks, for all rows together.",
             "Such a run stops sooner when luck helps, and the estimates of that column are less "
             "this bias."
             if rule.startswith("sprt")

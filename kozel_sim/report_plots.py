@@ -113,7 +113,7 @@ def leaderboard(summary: pd.DataFrame, of: str) -> Plot:
 
 def points(frame: pd.DataFrame, of: str) -> Plot:
     """Draw where the points of a match end, of one rule set."""
-    names = list(frame["policy"].astype(str).unique())
+    names = list(map(str, frame["policy"].unique()))
     caption = f"Points at the end of a match by policy, {of}; the thick line is the median"
     return draw(caption, lambda ax: plots.points(frame, ax), names, 0.6)
 

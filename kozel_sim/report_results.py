@@ -96,6 +96,15 @@ def results_of_run(played: Run | Totals) -> Results:
     return found
 
 
+def histogram(played: Run | Totals, of: str) -> pd.DataFrame:
+    """Count the final accounts by policy, or the rounds of matches, as ``Totals.histogram``."""
+    if isinstance(played, Totals):
+        return played.histogram(of)
+    rows = played.frame if of == "points" else played.frame[played.frame["seat"] == 0]
+    keys = ["preset", "players", *(["policy"] if of == "points" else []), of]
+    return rows.groupby(keys, observed=True, sort=False).size().rename("count").reset_index()
+
+
 def seated(played: Run | Totals) -> bool:
     """Tell whether policies kept their seats, so that seats stand for policies."""
     return str(played.manifest["design"]).startswith("seating")
@@ -108,8 +117,7 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
     """Add a leaderboard for each rule set."""
     summary, presets = played.summary(), played.presets()
     ranks = ranking(played.frame) if isinstance(played, Run) and not seated(played) else None
-    points = played.frame if isinstance(played, Run) else played.histogram("points")
-    rounds = played.frame if isinstance(played, Run) else played.histogram("rounds")
+    points = histogram(played, "points")
     found.methods |= set(summary["method"]) | set(presets["method"])
     tables = tables_of(played)
     firsts: dict[str, list[str]] = {}
@@ -135,7 +143,9 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
         named = "; ".join(where) if len(where) <= FEW_TABLES else f"{len(where)} rule sets"
         found.short.append(f"{who}: {named}.")
     if len(tables) <= 4 * FEW_TABLES:
-        found.more.append(Section("Length of matches", plots=[report_plots.rounds(rounds)]))
+        found.more.append(
+            Section("Length of matches", plots=[report_plots.rounds(histogram(played, "rounds"))])
+        )
 
 
 def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
@@ -232,7 +242,9 @@ def _add_duels(played: Run, found: Results) -> None:
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:
-        found.more.append(Section("Length of matches", plots=[report_plots.rounds(played.frame)]))
+        found.more.append(
+            Section("Length of matches", plots=[report_plots.rounds(histogram(played, "rounds"))])
+        )
 
 
 # ---------------------------------------------------------------------- several rule sets
