@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kozel_sim.ratings import elo_ratings, rate
     from kozel_sim.record import Record
     from kozel_sim.replay import show
+    from kozel_sim.report_page import report_html
     from kozel_sim.rounds import rounds_frame
     from kozel_sim.rules import RuleSet
     from kozel_sim.runs import Run, Totals, load_run, load_totals
@@ -75,6 +76,7 @@ _HOMES = {
     "ratings": ["elo_ratings", "rate"],
     "record": ["Record"],
     "replay": ["show"],
+    "report_page": ["report_html"],
     "rules": ["RuleSet"],
     "scoring": [
         "bank_shares",
@@ -133,6 +135,7 @@ __all__ = [
     "rate",
     "rating100",
     "read_stop",
+    "report_html",
     "rounds_frame",
     "seat_balance",
     "seat_tables",

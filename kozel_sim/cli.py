@@ -69,7 +69,10 @@ MOST_REPLAYS = 20
 TEXT_BYTES = 1 << 15
 """Memory that replay takes for a match (a long one, with four players, and room for joining)."""
 
-for command in (cli_runs.show, cli_runs.ratings, cli_runs.verify, cli_runs.merge, cli_runs.export):
+for command in (
+    *(cli_runs.show, cli_runs.report, cli_runs.ratings),
+    *(cli_runs.verify, cli_runs.merge, cli_runs.export),
+):
     app.command()(command)
 
 

@@ -1,4 +1,4 @@
-"""The commands for runs that are on disk: show, verify, merge, export."""
+"""The commands for runs that are on disk: show, report, verify, merge, export."""
 
 from __future__ import annotations
 
@@ -49,6 +49,34 @@ def show(
     need_two_rule_sets(folder, sweep)
     played = load(folder)
     show_run(played, face_of(played, sweep), json_)
+
+
+def report(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write; RUN/report.html if not said.")
+    ] = None,
+    code: Code = None,
+) -> None:
+    """Write one HTML page of a run: rules, results, plots, seats, fine print, and replays.
+
+    It needs nothing but a browser. Replays of matches with functions of yours need their --code.
+    """
+    from kozel_sim.report_page import MARK, report_html
+    from kozel_sim.runs import load
+    from kozel_sim.store import read_finished, write_whole
+
+    if str(read_finished(folder).get("design")).startswith("the tell"):
+        raise ValueError(f"{folder} holds a table of the tell, and no matches to report on")
+    out = out or folder / "report.html"
+    if out.is_file() and MARK.encode() in out.read_bytes()[:100]:
+        told = "written over the report in"
+    else:
+        need_new_file(out)
+        told = "written to"
+    read_code(code)
+    write_whole(out, report_html(load(folder)).encode())
+    print(f"{told} {out}")
 
 
 def ratings(folder: Folder, json_: Json = False) -> None:

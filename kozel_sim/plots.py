@@ -9,6 +9,7 @@ Here are those of a field (a row for every policy, duel or rule set); those of h
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,6 +65,8 @@ LABELS = {
     "points": "mean points at the end of a match",
     "rating": "mean rating points",
 }
+LABEL_WIDTH = 50
+"""Characters of a line of a long label."""
 
 
 def leaderboard(
@@ -326,7 +329,9 @@ def forest(
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"{metric}{of}: difference from {baseline}{unit} ({level} interval)")
+    label = f"{metric}{of}: difference from {baseline}{unit} ({level} interval)"
+    # In one line it would be cut where the axes are narrow.
+    ax.set_xlabel(textwrap.fill(label, LABEL_WIDTH, break_on_hyphens=False))
     ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
     plain(ax)
     return ax

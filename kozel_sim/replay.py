@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -58,7 +58,7 @@ class Shown:
         A piece of HTML that needs nothing from elsewhere.
     """
 
-    html: str
+    html: str = field(repr=False)  # Jupyter keeps the repr beside it.
 
     def _repr_html_(self) -> str:
         return self.html

@@ -200,18 +200,19 @@
       keys[event.key]();
     }
     root.addEventListener("keydown", press);
-    // An address that ends in #3.14 opens round 3 after 14 events.
-    function follow() {
-      const [, number, event] = /^#(\d+)\.(\d+)$/.exec(location.hash) || [];
+    // 3.14 opens round 3 after 14 events: the end of a page's address, or what holds the replay says.
+    function follow(place) {
+      const [, number, event] = /^#?(\d+)\.(\d+)$/.exec(place) || [];
       const found = data.rounds.findIndex((each) => each.n === +number);
       if (found < 0) return;
       round = found;
       at = Math.min(+event, length());
     }
+    follow(root.dataset.at || "");
     if (root.dataset.page) {
-      follow();
+      follow(location.hash);
       window.addEventListener("hashchange", () => {
-        follow();
+        follow(location.hash);
         draw();
       });
       document.addEventListener("keydown", (event) => {
