@@ -95,7 +95,9 @@ Matches = Annotated[
     number("-n", "--matches", help="Deals per table (each is played from every seat)."),
 ]
 Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
-Workers = Annotated[int, number("-j", "--workers", help="Threads; results do not change.")]
+Workers = Annotated[
+    int, number("-j", "--workers", help="Threads, 0 for one per core; the results are the same.")
+]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write the run to.")]
 RulesOption = Annotated[
     str,
