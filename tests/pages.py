@@ -59,18 +59,18 @@ def matches(shown, printed):
     return re.fullmatch(pattern, plain(printed) + "\n") is not None
 
 
-def run(text, kozel, python=None):
-    """Run a page's consoles, write its files and run its doctests, in order in this folder.
+def run(text, kozel):
+    """Run a page's consoles and Python and write its files, in order, in this folder.
 
     Returns a list of what is not as the page says: (command, printed).
     """
-    wrong = []
+    wrong, python = [], {}
     for language, body in blocks(text, "console", "python", "toml", "pycon"):
         first = body.partition("\n")[0]
         if language == "console":
             for command, shown in commands(body):
-                printed = shell(command, kozel)
-                if not matches(shown, printed):
+                code, printed = shell(command, kozel)
+                if not matches(shown, printed) or code != 2 * shown.startswith("kozel: error:"):
                     wrong.append((command, printed))
         elif re.fullmatch(r"# [\w./]+", first):
             Path(first[2:]).write_text(body, encoding="utf-8")
@@ -82,12 +82,15 @@ def run(text, kozel, python=None):
 
 
 def shell(command, kozel):
-    """Run a command of a page in this process, and return what it prints."""
+    """Run a command of a page in this process; return its exit code and what it prints."""
     name, *words = shlex.split(command)
-    if name != "kozel":
-        raise ValueError(f"no command of this project: {command}")
+    if name == "rm":
+        for word in words:
+            Path(word).unlink()
+        return 0, ""
+    assert name == "kozel", f"a page's consoles run kozel and rm only: {command}"
     code, out, err = kozel(*words)
-    return out + err + (f"exit code {code}\n" if code else "")
+    return code, out + err
 
 
 def examples(body, names):
