@@ -2,6 +2,7 @@
 
 import random
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -190,6 +191,18 @@ def test_plain_and_compiled_must_agree():
 
 
 # ---------------------------------------------------------------------- the time limit
+
+
+@pytest.mark.slow
+def test_time_limit_leaves_out_the_compiling_of_the_engine(write, tmp_path, monkeypatch):
+    """Right after an installation: nothing is compiled yet."""
+    monkeypatch.setenv("KOZEL_SIM_CACHE_DIR", str(tmp_path / "cache"))
+    path = write(HEAD + "def first_fit(view):\n    return first_move(view)\n")
+    code = (
+        f"from kozel_sim import check_policy; print(check_policy({str(path)!r}, positions=2)[0].ok)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_endless_loop_is_ended_and_its_place_named(write, kozel):
