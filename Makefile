@@ -29,7 +29,7 @@ FIND_PYTHON = py=$$(for p in $(PYTHONS); do "$$p" -c 'import $(NEEDS); \
 	test -n "$$py" || { echo "error: Python 3.11 to 3.14 (with venv) is needed, and none of" \
 	"these is one: $(PYTHONS). Name one with PYTHON=..." >&2; exit 1; }
 
-.PHONY: help run test test-all lint format bench notebooks lock clean
+.PHONY: help run test test-all lint format docs bench lab notebooks lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -55,10 +55,16 @@ format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+docs: $(READY) ## write the tables of docs/command-line.md again
+	$(BIN)/python tests/command_page.py
+
 bench: $(READY) ## measure the speed, and write benchmarks/results.md
 	@$(BIN)/python -c 'import dominoes, pyspiel' 2>/dev/null || \
 	$(INSTALL) --no-build-isolation -e ".[bench]" || echo "without dominoes and open-spiel"
 	$(BIN)/python benchmarks/report.py $(ARGS)
+
+lab: $(READY) ## open the first notebook in JupyterLab
+	$(BIN)/jupyter lab notebooks/01_quickstart.ipynb $(ARGS)
 
 notebooks: $(READY) ## execute the notebooks again, in place
 	$(BIN)/python -m nbconvert --to notebook --execute --inplace \

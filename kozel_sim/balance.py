@@ -227,6 +227,11 @@ def shard_balance(
         p_value, p_holm (adjusted over the rows of the preset), n_matches, n_deals, method. Where
         every deal has as many goats, all shards do: df is 0 and p_value 1.
 
+    Raises
+    ------
+    ValueError
+        If `shard_of_deal` does not name a shard for each deal.
+
     Examples
     --------
     >>> from kozel_sim import tournament

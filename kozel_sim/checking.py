@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.apart import NoAnswerError, Teller, run_apart
-from kozel_sim.checks import need_positive, read_seed
+from kozel_sim.checks import Engine, need_positive, read_seed
 from kozel_sim.decision import Function, IllegalMoveError, Policy
 from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
@@ -468,8 +468,10 @@ def _compare(
 
 def _duels(tell: Teller, policy: Policy, seed: int) -> Iterator[Duel]:
     tell.preparing("compiling the engine")
-    for engine in ("scalar", "auto"):
-        tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2, engine=engine)
+    # The vector engine asks no function, and need not be compiled for one.
+    asks = any(isinstance(part, Function) for _, part in policy.parts)
+    engine: Engine = "scalar" if asks else "auto"
+    tournament(DUEL_RULES, list(RIVALS), 1, seed, players=2, engine=engine)
     for rival in RIVALS:
         if rival == policy.name:
             continue
@@ -477,7 +479,7 @@ def _duels(tell: Teller, policy: Policy, seed: int) -> Iterator[Duel]:
         while True:
             tell.at(f"a duel with {rival}: {deals} deals of {DUEL_RULES}")
             start = time.perf_counter()
-            run = tournament(DUEL_RULES, [policy, rival], deals, seed, players=2)
+            run = tournament(DUEL_RULES, [policy, rival], deals, seed, players=2, engine=engine)
             seconds = time.perf_counter() - start
             if deals == MOST_DEALS or seconds > DUEL_SECONDS:
                 break

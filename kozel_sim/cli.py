@@ -14,21 +14,30 @@ import typer
 from kozel_sim import cli_runs
 from kozel_sim.options import (
     Aggregate,
+    Baseline,
+    Checked,
     Code,
     Dask,
     Design,
+    Diff,
+    ExperimentFile,
+    ExperimentOrRules,
+    First,
     Json,
     Matches,
     Out,
     Players,
     Policies,
+    PresetName,
     Quiet,
     Rounds,
     RulesOption,
+    Second,
     Seed,
     Set,
     Shard,
     Stop,
+    Vary,
     Workers,
     cores,
     mapper_of,
@@ -115,7 +124,7 @@ def warn(message: Warning | str, *about: Any) -> None:
 
 @app.command()
 def run(
-    experiment: Annotated[Path, typer.Argument(help="An experiment file (TOML).")],
+    experiment: ExperimentFile,
     matches: Matches = None,
     seed: Seed = None,
     workers: Workers = 0,
@@ -190,17 +199,10 @@ def tournament(
 
 @app.command()
 def sweep(
-    experiment: Annotated[
-        Path | None, typer.Argument(help="An experiment file (TOML); or name --rules.")
-    ] = None,
+    experiment: ExperimentOrRules = None,
     matches: Matches = None,
-    rules: Annotated[
-        str | None, typer.Option("--rules", help="Presets; the first is the baseline.")
-    ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option("--vary", help="knob=value,value: more rule sets from the first preset."),
-    ] = None,
+    rules: Baseline = None,
+    vary: Vary = None,
     players: Players = None,
     policies: Policies = None,
     set_: Set = None,
@@ -253,8 +255,8 @@ def sweep(
 
 @app.command()
 def compare(
-    first: Annotated[str, typer.Argument(help="A policy.")],
-    second: Annotated[str, typer.Argument(help="The policy that it is compared with.")],
+    first: First,
+    second: Second,
     matches: Annotated[
         int | None,
         number("-n", "--matches", help="Deals (each is played from every seat); 2000 if not said."),
@@ -293,8 +295,8 @@ def compare(
 
 @app.command()
 def plan(
-    first: Annotated[str, typer.Argument(help="A policy.")],
-    second: Annotated[str, typer.Argument(help="The policy that it will be compared with.")],
+    first: First,
+    second: Second,
     detect: Annotated[
         float, typer.Option("--detect", help="The least difference worth finding, in the metric.")
     ],
@@ -449,9 +451,9 @@ def _draw(
 
 @app.command(name="rules")
 def show_rules(
-    name: Annotated[str | None, typer.Argument(help="A preset, to see its knobs.")] = None,
+    name: PresetName = None,
     players: Players = None,
-    diff: Annotated[str | None, typer.Option("--diff", help="Another preset.")] = None,
+    diff: Diff = None,
     json_: Json = False,
 ) -> None:
     """List the presets, or the knobs of one, or in which two differ."""
@@ -508,9 +510,7 @@ def show_policies(code: Code = None, json_: Json = False) -> None:
 
 @app.command(name="check-policy")
 def check(
-    what: Annotated[
-        str, typer.Argument(metavar="FILE[:NAME]", help="A Python file of policies, or a spec.")
-    ],
+    what: Checked,
     positions: Annotated[
         int, number("--positions", help="Random positions per preset and players.")
     ] = 40,

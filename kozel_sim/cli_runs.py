@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kozel_sim.options import Code, Json, Quiet, number, read_code
+from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
 from kozel_sim.plain import records
 from kozel_sim.printing import need_new_file, print_json
 from kozel_sim.rating_report import print_ratings, ratings_of
@@ -16,7 +16,7 @@ from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, sho
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
 
-Folder = Annotated[Path, typer.Argument(help="A run's folder.")]
+Folder = Annotated[Path, typer.Argument(help="A run's folder.", autocompletion=complete_folders)]
 
 
 def face_of(played: Run | Totals, sweep: bool = False) -> Face:
@@ -130,7 +130,9 @@ def verify(
 
 
 def merge(
-    folders: Annotated[list[Path], typer.Argument(help="All shards of a run.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="All shards of a run.", autocompletion=complete_folders)
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the whole run.")],
     sweep: Annotated[
         bool, typer.Option("--sweep", help="As a sweep: each rule set against the first.")

@@ -125,6 +125,12 @@ class Policy:
         Shares, which sum to 1, and what they choose.
     doc : str
         One line: what it does and where it comes from.
+
+    Examples
+    --------
+    >>> from kozel_sim import get_policy
+    >>> get_policy("mix:0.7*keep_range+0.3*random").name
+    'mix:0.7*keep_range+0.3*random'
     """
 
     name: str
@@ -145,7 +151,18 @@ class Policy:
         return found
 
     def pick(self, mixture_word: int) -> Ladder | Function:
-        """Return the part that one decision uses."""
+        """Return the part that one decision uses.
+
+        Parameters
+        ----------
+        mixture_word : int
+            A random word of 32 bits.
+
+        Returns
+        -------
+        Ladder or Function
+            The only part, or the one of a mixture that the word falls on.
+        """
         for threshold, (_, part) in zip(self.thresholds, self.parts, strict=True):
             if mixture_word < threshold:
                 return part

@@ -126,6 +126,13 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
     ------
     ValueError
         If the frame has no column duel.
+
+    Examples
+    --------
+    >>> run = duel("room-fish-all", "dump_doubles", "random", 300, seed=1, players=2)
+    >>> answer = compare(run.frame).set_index("metric").loc["goat_rate"]
+    >>> round(float(answer["difference"]), 2), bool(answer["ci_high"] < 0)
+    (-0.53, True)
     """
     need_columns(frame, ["duel"], "; it comes from duel(), or a tournament of duels")
     rows: list[dict[str, Any]] = []

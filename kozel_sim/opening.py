@@ -41,6 +41,11 @@ def needs_redeal(rules: RuleSet, hand: Sequence[str]) -> bool:
     hand : sequence of str
         Tile names.
 
+    Returns
+    -------
+    bool
+        True where the knob is on, and the hand has five doubles or six tiles sharing a value.
+
     Examples
     --------
     >>> rules = RuleSet.preset("room-fish-all")

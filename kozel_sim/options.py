@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,23 +29,150 @@ def number(*names: str, help: str) -> Any:
     return typer.Option(*names, parser=whole, metavar="N", help=help)
 
 
+# ---------------------------------------------------------------------- completion in a shell
+
+
+def last_of(names: Iterable[str], incomplete: str) -> list[str]:
+    """Return the names that may end a list of names separated by commas."""
+    before, comma, start = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in names if name.startswith(start)]
+
+
+def complete_presets(incomplete: str) -> list[str]:
+    """Return the presets that a word may become."""
+    from kozel_sim.presets import PRESETS
+
+    return last_of(PRESETS, incomplete)
+
+
+def complete_policies(incomplete: str) -> list[str]:
+    """Return the policies that a word may become, those of plug-ins among them."""
+    from kozel_sim.policies import list_policies
+
+    return last_of(list_policies(), incomplete)
+
+
+def complete_knobs(incomplete: str) -> list[str]:
+    """Return the changes of a knob that a word may become: ``knob=value``, ``knob=`` of numbers."""
+    from kozel_sim.rules import RuleSet, knob_choices
+
+    changes = []
+    for name, field in RuleSet.model_fields.items():
+        values = ("true", "false") if field.annotation is bool else knob_choices(name)
+        words = [value for value in values if isinstance(value, str | int)]
+        changes += [f"{field.alias or name}={word}" for word in words or [""] if name != "base"]
+    return last_of(changes, incomplete)
+
+
+def complete_paths(incomplete: str, ending: str) -> list[str]:
+    """Return the folders, and the files with this ending, that a path may become."""
+    found = (str(path) + "/" * path.is_dir() for path in Path().glob(f"{incomplete}*"))
+    return sorted(path for path in found if path.endswith(("/", ending)))
+
+
+def complete_experiments(incomplete: str) -> list[str]:
+    """Return the experiments' files that a path may become, and the folders on the way."""
+    return complete_paths(incomplete, ".toml")
+
+
+def complete_code(incomplete: str) -> list[str]:
+    """Return the Python files that a path may become, and the folders on the way."""
+    return complete_paths(incomplete, ".py")
+
+
+def complete_checked(incomplete: str) -> list[str]:
+    """Return what can be checked that a word may become: policies, and Python files."""
+    return [*complete_policies(incomplete), *complete_code(incomplete)]
+
+
+def complete_folders(incomplete: str) -> list[str]:
+    """Return the folders that a path may become."""
+    return complete_paths(incomplete, "/")
+
+
 Matches = Annotated[
     int | None,
     number("-n", "--matches", help="Deals per table (each is played from every seat)."),
 ]
 Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
-Workers = Annotated[int, number("-j", "--workers", help="Threads; results do not change.")]
+Workers = Annotated[
+    int, number("-j", "--workers", help="Threads, 0 for one per core; the results are the same.")
+]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write the run to.")]
-RulesOption = Annotated[str, typer.Option("--rules", help="Presets, separated by commas.")]
+RulesOption = Annotated[
+    str,
+    typer.Option("--rules", help="Presets, separated by commas.", autocompletion=complete_presets),
+]
 Players = Annotated[int | None, number("--players", help="2, 3 or 4; by default 4.")]
 Policies = Annotated[
-    str | None, typer.Option("--policies", help="Policy specs, separated by commas.")
+    str | None,
+    typer.Option(
+        "--policies",
+        help="Policy specs, separated by commas.",
+        autocompletion=complete_policies,
+    ),
 ]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", help="Change a knob: knob=value; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Change a knob: knob=value; may be repeated.",
+        autocompletion=complete_knobs,
+    ),
 ]
 Code = Annotated[
-    list[Path] | None, typer.Option("--code", help="A Python file of policies; may be repeated.")
+    list[Path] | None,
+    typer.Option(
+        "--code",
+        help="A Python file of policies; may be repeated.",
+        autocompletion=complete_code,
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        help="Presets; the first is the baseline.",
+        autocompletion=complete_presets,
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        help="knob=value,value: more rule sets from the first preset.",
+        autocompletion=complete_knobs,
+    ),
+]
+ExperimentFile = Annotated[
+    Path, typer.Argument(help="An experiment file (TOML).", autocompletion=complete_experiments)
+]
+ExperimentOrRules = Annotated[
+    Path | None,
+    typer.Argument(
+        help="An experiment file (TOML); or name --rules.", autocompletion=complete_experiments
+    ),
+]
+PresetName = Annotated[
+    str | None,
+    typer.Argument(help="A preset, to see its knobs.", autocompletion=complete_presets),
+]
+Diff = Annotated[
+    str | None,
+    typer.Option("--diff", help="Another preset.", autocompletion=complete_presets),
+]
+Checked = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE[:NAME]",
+        help="A Python file of policies, or a spec.",
+        autocompletion=complete_checked,
+    ),
+]
+First = Annotated[str, typer.Argument(help="A policy.", autocompletion=complete_policies)]
+Second = Annotated[
+    str,
+    typer.Argument(help="The policy that it is compared with.", autocompletion=complete_policies),
 ]
 Design = Annotated[
     str,

@@ -125,6 +125,13 @@ class Record:
         The rounds.
     result : Result
         How it ended.
+
+    Examples
+    --------
+    >>> from kozel_sim import play
+    >>> record = play("room-fish-all", ["random", "dump_heavy"], seed=1, deal=0)
+    >>> Record.from_json(record.to_json()) == record
+    True
     """
 
     rules: RuleSet
@@ -209,6 +216,11 @@ class Record:
         ----------
         round : int, optional
             Only this round, from 0; by default all, and how the match ended.
+
+        Returns
+        -------
+        str
+            Lines; the notation is told in docs/record.md.
 
         Raises
         ------

@@ -54,6 +54,7 @@ def report(
     manifest = planned.manifest()
     there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
+    parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
     known = folder is not None and there and is_whole(folder, before)
     if not known:
         if folder is not None:
@@ -86,8 +87,8 @@ def report(
     elif folder is not None:
         note += f"; written to {folder}"
         if before:
-            n = sum((folder / entry["file"]).is_file() for entry in before["files"])
-            note += f" (continued: {n} parts were there)"
+            total = len(played.manifest["files"])
+            note += f" (continued: {parts} of {total} parts were there)"
     if not quiet:
         show_run(played, face, json_)
     if not (quiet or json_):

@@ -153,6 +153,11 @@ class RuleSet(BaseModel):
         players : int, optional
             2, 3 or 4; by default 4, or the only number that the preset allows.
 
+        Returns
+        -------
+        RuleSet
+            The preset's rules for so many players.
+
         Raises
         ------
         ValueError
@@ -177,6 +182,16 @@ class RuleSet(BaseModel):
     def replace(self, **knobs: Any) -> RuleSet:
         """Return a copy with some knobs changed, validated anew.
 
+        Parameters
+        ----------
+        **knobs
+            Values by knob, as on the command line or as plain Python.
+
+        Returns
+        -------
+        RuleSet
+            Its name lists the changes; the same rules if there is none.
+
         Raises
         ------
         ValueError
@@ -191,7 +206,25 @@ class RuleSet(BaseModel):
 
     @classmethod
     def from_knobs(cls, knobs: dict[str, Any], base: str = "custom") -> RuleSet:
-        """Rebuild a rule set from :meth:`knobs`, e.g. out of a record or a manifest."""
+        """Rebuild a rule set from :meth:`knobs`, e.g. out of a record or a manifest.
+
+        Parameters
+        ----------
+        knobs : dict
+            Values by knob.
+        base : str, default "custom"
+            The preset that its name begins with.
+
+        Returns
+        -------
+        RuleSet
+            Equal to the one whose knobs they are.
+
+        Raises
+        ------
+        ValueError
+            As for the constructor.
+        """
         return cls._checked({**knobs, "base": base})
 
     @classmethod
@@ -316,7 +349,18 @@ class RuleSet(BaseModel):
         return f"{self.base}[{','.join(f'{k}={_word(v)}' for k, v in knobs.items())}]"
 
     def side_of(self, seat: int) -> int:
-        """Return the side that a seat plays for."""
+        """Return the side that a seat plays for.
+
+        Parameters
+        ----------
+        seat : int
+            From 0, clockwise.
+
+        Returns
+        -------
+        int
+            The seat itself, or in pairs 0 for seats 0 and 2, and 1 for seats 1 and 3.
+        """
         return seat % 2 if self.teams == "pairs" else seat
 
     def knobs(self) -> dict[str, Any]:
@@ -324,7 +368,18 @@ class RuleSet(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude={"base"})
 
     def diff(self, other: RuleSet) -> dict[str, tuple[Any, Any]]:
-        """Return the knobs in which two rule sets differ: ``{knob: (mine, other's)}``."""
+        """Return the knobs in which two rule sets differ: ``{knob: (mine, other's)}``.
+
+        Parameters
+        ----------
+        other : RuleSet
+            The rules to compare with.
+
+        Returns
+        -------
+        dict
+            Plain values by knob, in the order of :meth:`knobs`; empty where the rules are the same.
+        """
         mine, theirs = self.knobs(), other.knobs()
         return {k: (mine[k], theirs[k]) for k in mine if mine[k] != theirs[k]}
 

@@ -41,6 +41,13 @@ class Run:
         How it was made: rules, policies, seed, versions, machine, counts.
     rounds_in : DataFrame or Path, optional
         The rounds where they were asked for, or the folder that they are read from.
+
+    Examples
+    --------
+    >>> from kozel_sim import tournament
+    >>> run = tournament("room-fish-all", ["random", "dump_heavy"], 50, seed=1, players=2)
+    >>> run.summary(metric="goat_rate")["policy"].tolist()
+    ['dump_heavy', 'random']
     """
 
     frame: pd.DataFrame
@@ -83,6 +90,12 @@ class Run:
         metric : {"goat_rate", "points", "rating"}, optional
             Only this one.
 
+        Returns
+        -------
+        DataFrame
+            Columns preset, players, the `by` column, metric, estimate, std_error, ci_low, ci_high,
+            level, n_matches, n_deals, method.
+
         See Also
         --------
         kozel_sim.stats.summarise : The columns, and what else to summarise by.
@@ -90,7 +103,20 @@ class Run:
         return stats.only(stats.summarise(self.frame, by, level), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
-        """Return goats, fish and rounds by preset, with intervals clustered by deal."""
+        """Return goats, fish and rounds by preset, with intervals clustered by deal.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The intervals' coverage.
+
+        Returns
+        -------
+        DataFrame
+            As of ``summary``, with preset and players in place of the policy. Metrics:
+            goats_per_match, goat_rate (of any player), fish_rate (per round), rounds (per match),
+            capped_rate.
+        """
         return stats.summarise_presets(self.frame, level)
 
     def __repr__(self) -> str:
@@ -192,6 +218,11 @@ class Totals:
         metric : {"goat_rate", "points", "rating"}, optional
             Only this one.
 
+        Returns
+        -------
+        DataFrame
+            As of ``Run.summary``.
+
         Raises
         ------
         ValueError
@@ -211,7 +242,18 @@ class Totals:
         return stats.only(pd.DataFrame(rows), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
-        """Return goats, fish and rounds by preset, as ``Run.presets`` up to rounding."""
+        """Return goats, fish and rounds by preset, as ``Run.presets`` up to rounding.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The intervals' coverage.
+
+        Returns
+        -------
+        DataFrame
+            As of ``Run.presets``.
+        """
         rows = []
         for sums in self.sums:
             metrics = sums.metrics(level)
@@ -264,7 +306,22 @@ class Totals:
     def save(self, folder: str | Path) -> Path:
         """Write the totals to a folder that does not exist, is empty, or holds this very run.
 
-        Parameters and errors are those of ``Run.save``; ``load_totals`` reads them.
+        ``load_totals`` reads them.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        ValueError, OSError
+            As of ``Run.save``.
         """
         with open_folder(folder, self.manifest) as kept:
             if not kept.finished:
@@ -297,6 +354,16 @@ def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
     ------
     ValueError
         If the folder holds no run, an unfinished one, or a file of it is missing or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kozel_sim import tournament
+    >>> field = ["random", "dump_heavy"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = tournament("room-fish-all", field, 10, seed=1, players=2, folder=folder)
+    ...     load_run(folder).frame.equals(run.frame)
+    True
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
@@ -321,10 +388,25 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
     unfinished : bool, default False
         Read what is there of a run that is not finished.
 
+    Returns
+    -------
+    Totals
+        Equal to those that were saved.
+
     Raises
     ------
     ValueError
         If the folder holds no totals, unfinished ones, or a file is missing or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kozel_sim import simulate
+    >>> seats = ["random", "dump_heavy"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     totals = simulate("room-fish-all", seats, 10, seed=1, aggregate=True, folder=folder)
+    ...     load_totals(folder).matches
+    10
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)

@@ -67,6 +67,11 @@ def hand_points(rules: RuleSet, hand: Sequence[str]) -> int:
     hand : sequence of str
         Tile names.
 
+    Returns
+    -------
+    int
+        The pips of the hand, but for the tiles that the knob gives another value.
+
     Examples
     --------
     >>> rules = RuleSet.preset("room-fish-all")
@@ -320,6 +325,18 @@ def rating100(points: int, goat: bool = False) -> int:
 
     Halves round up. Source: the room rules.
 
+    Parameters
+    ----------
+    points : int
+        The account of the player who is rated; 0 if it is not open.
+    goat : bool, default False
+        Whether he is the goat.
+
+    Returns
+    -------
+    int
+        From 0 to 10.
+
     Examples
     --------
     >>> rating100(25), rating100(99), rating100(120, goat=True)
@@ -340,6 +357,11 @@ def timeout_rating(points: int, timed_out_points: int) -> int:
     timed_out_points : int
         The account of the player who ran out of time.
 
+    Returns
+    -------
+    int
+        ``max(1, (timed_out_points - points) / 10)``; halves round up.
+
     Examples
     --------
     >>> timeout_rating(30, 32), timeout_rating(13, 32)
@@ -353,6 +375,18 @@ def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
 
     Winners without points share all of it equally; if everybody is a goat it is refunded equally.
     Source: LiveGames.
+
+    Parameters
+    ----------
+    points : sequence of int, ``[side]``
+        The accounts at the end of the match.
+    goats : sequence of int
+        The sides that are goats.
+
+    Returns
+    -------
+    list of float, ``[side]``
+        Shares, which sum to 1.
 
     Examples
     --------
@@ -380,6 +414,11 @@ def elo_change(winner: float, loser: float, k: float = 32) -> float:
         Their Elo points before the match.
     k : float, default 32
         The most that a match can move.
+
+    Returns
+    -------
+    float
+        Between 0 and `k`; half of it among equals.
 
     Examples
     --------

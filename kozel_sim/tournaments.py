@@ -536,13 +536,15 @@ def tournament(
         Who meets whom from which seats, see ``kozel_sim.schedule.DESIGNS``.
     name : str
         The run's name.
-    engine, workers, chunk, progress, aggregate
+    engine, workers, chunk, progress
         As for ``simulate``.
-    rounds : bool, default False
-        Keep a frame of rounds, too: ``run.rounds_frame``.
     folder : str or Path, optional
         Where the run is written while it is played. The same call continues a run that was cut off
         there, and reads one that is finished.
+    aggregate : bool, default False
+        Keep sums instead of a frame: memory does not grow with the matches.
+    rounds : bool, default False
+        Keep a frame of rounds, too: ``run.rounds_frame``.
 
     Returns
     -------

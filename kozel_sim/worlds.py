@@ -90,6 +90,18 @@ class Worlds:
         """Return the worlds of a View: its places are the seats, then the bazaar.
 
         The viewer's own place takes no hidden tile.
+
+        Parameters
+        ----------
+        view : View
+            What a seat may know.
+        engine : {"auto", "reference"}
+            As for the constructor.
+
+        Returns
+        -------
+        Worlds
+            Those that the seat cannot tell apart.
         """
         seats = range(view.players)
         counts = [0 if seat == view.seat else int(view.counts[seat]) for seat in seats]
@@ -106,6 +118,18 @@ class Worlds:
 
     def chance_lacks(self, place: int, value: int) -> float:
         """Return the chance that a place holds no tile of a value; exact, not sampled.
+
+        Parameters
+        ----------
+        place : int
+            A seat, or the bazaar behind the last seat.
+        value : int
+            From 0 to 6.
+
+        Returns
+        -------
+        float
+            The share of all worlds in which it lacks the value.
 
         Raises
         ------

@@ -1,5 +1,6 @@
 """The command line: what it prints and what it writes. Bad input is in test_bad_input.py."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -365,3 +366,54 @@ def test_bench_measures_the_engines_that_are_named(kozel):
     assert (scalar["engine"], scalar["matches"]) == ("scalar", 1500)
     assert (reference["engine"], reference["matches"]) == ("reference", 2)
     assert scalar["rounds_per_s"] > reference["rounds_per_s"]
+
+
+# ---------------------------------------------------------------------- completion in a shell
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("compare dump_", ["dump_heavy", "dump_doubles"]),
+        ("plan random few", ["few_answers"]),
+        ("tournament --policies random,dump_", ["random,dump_heavy", "random,dump_doubles"]),
+        ("tournament --rules sea-goat,moldova", ["sea-goat,moldova-lone"]),
+        ("sweep --rules room", ["room-fish-all", "room-fish-one"]),
+        ("rules sea", ["sea-goat", "sea-goat-125"]),
+        ("rules sea-goat --diff kozel", ["kozel-2p-plain"]),
+        ("tournament --set spin", ["spinner=true", "spinner=false"]),
+        ("sweep --vary open", ["open_at=", "open_test=round_amount", "open_test=cumulative"]),
+        ("run plans/t", ["plans/tiny.toml"]),
+        ("sweep pl", ["plans/"]),
+        ("tournament --code plans/", ["plans/mine.py"]),
+        ("check-policy pl", ["plans/"]),
+        ("check-policy hold", ["hold_last"]),
+        ("show plans/", []),
+        ("verify pl", ["plans/"]),
+        ("merge pl", ["plans/"]),
+    ],
+)
+def test_shell_completes_policies_presets_knobs_and_files(words, found, tmp_path):
+    """As bash asks, and without loading numba."""
+    plans = tmp_path / "work" / "plans"
+    plans.mkdir()
+    for name in ("tiny.toml", "notes.txt", "mine.py"):
+        (plans / name).touch()
+    asked = ["kozel", *words.split(" ")]
+    code = (
+        "import sys\n"
+        "from kozel_sim.cli import main\n"
+        "sys.argv = ['kozel']\n"
+        "try:\n    main()\nfinally:\n"
+        "    assert not {'numba', 'pandas', 'matplotlib'} & set(sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {"_KOZEL_COMPLETE": "complete_bash"}
+        | {"COMP_WORDS": " ".join(asked), "COMP_CWORD": str(len(asked) - 1)},
+    )
+    assert done.stdout.split() == found
+    assert not done.stderr

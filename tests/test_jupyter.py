@@ -1,7 +1,11 @@
 """Manners in a notebook: how results show themselves, completion, help, bars, interrupts."""
 
+import ast
+import dataclasses
 import inspect
 import queue
+import re
+import textwrap
 import time
 from html.parser import HTMLParser
 
@@ -9,7 +13,20 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import kozel_sim
-from kozel_sim import POLICIES, PRESETS, get_policy, list_policies, policy, simulate, tournament
+from kozel_sim import (
+    POLICIES,
+    PRESETS,
+    Policy,
+    Record,
+    RuleSet,
+    Run,
+    Totals,
+    get_policy,
+    list_policies,
+    policy,
+    simulate,
+    tournament,
+)
 from kozel_sim.progress import bar_html, shown
 
 FIELD = ["random", "prefer:hold_last>dump_heavy", "dump_doubles", "keep_range"]
@@ -81,14 +98,73 @@ def test_a_run_too_long_to_be_looked_at_is_not_summarised(monkeypatch):
 # ---------------------------------------------------------------------- names
 
 
-@pytest.mark.parametrize("name", kozel_sim.__all__)
-def test_help_says_what_a_name_is_and_what_it_takes(name):
-    thing = getattr(kozel_sim, name)
-    text = inspect.getdoc(thing if callable(thing) else type(thing))
-    assert text.splitlines()[0].endswith(".")
+def sections(thing):
+    """A docstring's summary, and its sections by their headings."""
+    lines = inspect.getdoc(thing).splitlines()
+    starts = [i - 1 for i, line in enumerate(lines) if re.fullmatch("-{4,}", line)]
+    ends = [*starts[1:], len(lines)] if starts else []
+    found = {lines[i]: lines[i + 2 : end] for i, end in zip(starts, ends, strict=True)}
+    return lines[0], found
+
+
+def documented(lines):
+    """The names that a section tells of: ``first, second : str`` is two."""
+    heads = [line.partition(" : ")[0] for line in lines if line and not line.startswith(" ")]
+    return [name.lstrip("*") for head in heads for name in head.split(", ")]
+
+
+def lacking(function):
+    """What the help of a function does not tell: parameters, what it returns, what it raises."""
+    summary, found = sections(function)
+    signature = inspect.signature(function)
+    takes = [name for name in signature.parameters if name not in ("self", "cls")]
+    lacks = [] if summary.endswith(".") else ["summary"]
+    if documented(found.get("Parameters", [])) != takes:
+        lacks.append("Parameters")
+    gives = signature.return_annotation not in (None, "None", "NoReturn")
+    if gives and "Returns" not in found and (takes or not summary.startswith("Return ")):
+        lacks.append("Returns")
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    if any(isinstance(node, ast.Raise) for node in ast.walk(tree)) and "Raises" not in found:
+        lacks.append("Raises")
+    return lacks
+
+
+PUBLIC = {name: getattr(kozel_sim, name) for name in kozel_sim.__all__}
+METHODS = {
+    f"{name}.{key}": member
+    for name, thing in PUBLIC.items()
+    for key, member in inspect.getmembers(thing)
+    if inspect.isclass(thing)
+    and not key.startswith("_")
+    and inspect.isroutine(member)
+    and str(getattr(member, "__module__", "")).startswith("kozel_sim")
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_help_says_what_a_name_is_and_how_it_is_used(name):
+    thing = PUBLIC[name]
+    summary, found = sections(thing if callable(thing) else type(thing))
+    assert summary.endswith(".")
     if inspect.isfunction(thing):
-        missing = [word for word in inspect.signature(thing).parameters if word not in text]
-        assert missing == []
+        assert lacking(thing) == []
+        gives = inspect.signature(thing).return_annotation != "None"
+        assert ("Returns" in found) == gives
+    if not (inspect.isclass(thing) and issubclass(thing, Exception | Totals)):
+        assert any(">>>" in line for line in found["Examples"])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_help_of_a_method_says_what_it_takes_and_gives(name):
+    assert lacking(METHODS[name]) == []
+
+
+def test_help_of_a_class_tells_of_its_fields():
+    for thing in (Policy, Record, Run, Totals):
+        told = documented(sections(thing)[1]["Attributes"])
+        assert told == [field.name for field in dataclasses.fields(thing) if field.init]
+    assert "ValueError" in sections(RuleSet)[1]["Raises"]
 
 
 def test_policies_are_a_mapping_of_all_that_is_registered(monkeypatch):

@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -68,3 +69,21 @@ def test_no_other_lock_file_is_tracked():
     ).stdout.splitlines()
     names = {Path(path).name for path in tracked}
     assert not [n for n in names if n == "uv.lock" or fnmatch(n, "pylock*.toml")]
+
+
+def test_citation_is_of_this_project():
+    """What CFF 1.2.0 demands, and figures that are kept elsewhere, too."""
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    about = PROJECT["project"]
+    known = {"cff-version", "message", "type", "title", "abstract", "authors", "version"}
+    assert {"cff-version", "message", "title", "authors"} <= set(cff)
+    assert set(cff) <= known | {"license", "keywords", "doi", "url", "repository-code"}
+    assert cff["cff-version"] == "1.2.0"
+    assert cff["type"] == "software"
+    assert cff["title"] == about["name"]
+    assert cff["version"] == about["version"]
+    assert cff["license"] == about["license"]
+    # An entity has a name; a person would have given-names and family-names.
+    assert cff["authors"] == about["authors"]
+    assert all(isinstance(word, str) and word for word in cff["keywords"])
+    assert len(cff["keywords"]) == len(set(cff["keywords"]))

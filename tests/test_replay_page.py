@@ -4,13 +4,13 @@ import re
 import shlex
 from pathlib import Path
 
+import pages
 import pytest
 from command_line import runner
 
 from kozel_sim import svg
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+PAGE = pages.read("docs/replay.md")
 COMMANDS = re.findall(r"^kozel (.*)$", PAGE, re.MULTILINE)
 
 
@@ -25,7 +25,7 @@ def test_commands_run_and_draw_the_pages_picture(kozel):
     for command in COMMANDS:
         assert kozel(*shlex.split(command)) == (0, "", "")
     drawn = Path("board.svg").read_bytes()
-    assert drawn == (ROOT / "docs" / "images" / "board.svg").read_bytes()
+    assert drawn == (pages.ROOT / "docs" / "images" / "board.svg").read_bytes()
     assert 200_000 < Path("replay.html").stat().st_size < 600_000
 
 
@@ -40,5 +40,4 @@ def test_python_on_the_page_runs():
 
 
 def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
-        assert (ROOT / "docs" / target).is_file(), target
+    assert pages.broken_links("docs/replay.md") == []

@@ -95,6 +95,11 @@ def _load_plugin(plugin: EntryPoint) -> None:
 def list_policies() -> list[str]:
     """Return the names of all registered policies, built-ins first.
 
+    Returns
+    -------
+    list of str
+        In the order of registration, with those of the plug-ins that are installed.
+
     Examples
     --------
     >>> list_policies()[:3]
@@ -435,10 +440,24 @@ def load_code(path: str | Path) -> list[str]:
     path : str or Path
         The file.
 
+    Returns
+    -------
+    list of str
+        The names of the policies, for use wherever a policy is named.
+
     Raises
     ------
     ValueError
         If the file cannot be read or run, or registers nothing; the message names file and line.
+
+    Examples
+    --------
+    ``load_code("few_left.py")`` is ``["few_left"]`` if the file has that one. A file that is not
+    there:
+
+    >>> load_code("few_left.py")
+    Traceback (most recent call last):
+    ValueError: no Python file at few_left.py
     """
     path = Path(path)
     before = dict(_registry)
