@@ -97,8 +97,20 @@ def part_size(block: Block, deals: int, aggregate: bool, rounds: bool, chunk: in
     elif chunk is None:
         chunk = block.matches_per_deal * deals // MOST_PARTS
         chunk = min(LARGEST[aggregate], max(CHUNK, chunk))
+    size = _whole_cycles(block, chunk // block.matches_per_deal)
+    step = added_at_once(block)
+    # Of whole chunks: a smaller one at the end of each part would be copied.
+    return size // step * step if aggregate and size > step else size
+
+
+def added_at_once(block: Block) -> int:
+    """Return of how many deals a rule set's matches are added up at once."""
+    return _whole_cycles(block, CHUNK // block.lineups.matches)
+
+
+def _whole_cycles(block: Block, deals: int) -> int:
     cycle = block.lineups.cycle
-    return max(cycle, chunk // block.matches_per_deal // cycle * cycle)
+    return max(cycle, deals // cycle * cycle)
 
 
 class PartPlayer:
@@ -172,8 +184,7 @@ class PartPlayer:
 
     def _tallies_of(self, block: Block) -> list[Tally]:
         """Return how the rule sets' matches are added up, some deals at a time."""
-        cycle = block.lineups.cycle
-        deals = max(cycle, CHUNK // block.lineups.matches // cycle * cycle)
+        deals = added_at_once(block)
         names = [policy.name for policy in self._policies]
         tallies: list[Tally] = []
         for rules in block.rules:
@@ -188,11 +199,10 @@ class PartPlayer:
         for first in range(part.first, part.end, step):
             desks = [tally.desk_of(first, min(first + step, part.end)) for tally in tallies]
             for tally, desk, sums in zip(tallies, desks, found, strict=True):
-                matches, _ = desk
-                self._players[tally.rules](matches, self._seed)
-                sums.add(tally.count(desk, None if desk is desks[0] else desks[0][1]))
+                self._players[tally.rules](desk.matches, self._seed)
+                tally.count(desk, None if desk is desks[0] else desks[0].numbers, sums)
                 if progress:
-                    progress(len(matches))
+                    progress(len(desk.matches))
             for tally, desk in zip(tallies, desks, strict=True):
                 tally.free(desk)
         return found

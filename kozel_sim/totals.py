@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -144,16 +144,20 @@ class Sums:
         ValueError
             If 64 bits may not hold them (no product is larger than the largest square).
         """
-        squares = [s.products.diagonal(axis1=1, axis2=2).sum(axis=0) for s in (self, other)]
-        largest = max(int(each.max()) for each in squares)
-        if largest >= LIMIT:
-            raise ValueError(
-                f"{self.preset}: the sums of {self.matches + other.matches:,} matches outgrow 64 "
-                "bits; play fewer deals"
-            )
+        self.need_room(other.matches)
+        other.need_room(self.matches)
         for name in ARRAYS:
             mine = getattr(self, name)
             mine += getattr(other, name)
+
+    def need_room(self, more: int = 0) -> None:
+        """Raise ValueError if 64 bits may not hold the sums of more matches."""
+        squares = self.products.diagonal(axis1=1, axis2=2).sum(axis=0)
+        if squares.max() >= LIMIT:
+            raise ValueError(
+                f"{self.preset}: the sums of {self.matches + more:,} matches outgrow 64 bits; "
+                "play fewer deals"
+            )
 
     def form(self, name: str, policy: str | None = None) -> Form:
         """Return what is summed under a name: a column, or what follows from columns."""
@@ -353,9 +357,22 @@ def join_sums(parts: Sequence[Sequence[Sums]]) -> list[Sums]:
     return whole
 
 
-Desk = tuple[npt.NDArray[Any], Ints]
-"""MATCH records of a chunk of deals, those of each cyclic order together, and room for these deals'
-sums, ``[order, block, column, deal]``."""
+class Desk(NamedTuple):
+    """Where a chunk of deals is played.
+
+    Attributes
+    ----------
+    matches : array of MATCH, ``[match]``
+        Those of each cyclic order together.
+    numbers : array of int64, ``[order, block, column * deal]``
+        Room for the deals' sums.
+    whole : array of MATCH, ``[order, deal, match]``
+        As many matches as fit; those of a smaller chunk may be a copy.
+    """
+
+    matches: npt.NDArray[Any]
+    numbers: Ints
+    whole: npt.NDArray[Any]
 
 
 class Tally:
@@ -389,7 +406,7 @@ class Tally:
         ids, _, players = lineups.of_deals(0, deals)
         by_cycle = new_matches(ids, players).reshape(-1, lineups.cycle, lineups.matches)
         self._pattern = np.ascontiguousarray(by_cycle.swapaxes(0, 1))
-        self._spare: list[Desk] = []
+        self._spare: list[tuple[npt.NDArray[Any], Ints]] = []
         self._shared = False
         if first is not None:
             first._shared = True
@@ -413,28 +430,25 @@ class Tally:
             blocks = -(-most // BLOCK) if self._shared else 1
             shape = (orders if self._shared else 1, blocks, self.sums.columns * BLOCK)
             numbers = aligned(math.prod(shape), np.int64).reshape(shape)
+        whole["deal"] += np.uint64(first) - whole["deal"][0, 0, 0]
+        whole["rounds"] = 0
         matches = np.ascontiguousarray(whole[:, : (end - first) // orders])
-        matches["deal"] += np.uint64(first) - matches["deal"][0, 0, 0]
-        matches["rounds"] = 0
-        return matches.reshape(-1), numbers
+        return Desk(matches.reshape(-1), numbers, whole)
 
     def free(self, desk: Desk) -> None:
         """Take back what nobody looks at any more."""
-        matches, numbers = desk
-        if matches.size == self._pattern.size:
-            self._spare.append((matches.reshape(self._pattern.shape), numbers))
+        self._spare.append((desk.whole, desk.numbers))
 
-    def count(self, desk: Desk, of_first: Ints | None) -> Sums:
-        """Return what the played matches add up to; the desk has their deals' sums afterwards.
+    def count(self, desk: Desk, of_first: Ints | None, sums: Sums) -> None:
+        """Add the played matches to sums; the desk has their deals' sums afterwards.
 
         `of_first` has the sums of the first rule set for the same deals. A desk has all of them
         only where another tally needs them: memory that is not touched is quicker.
         """
-        matches, numbers = desk
-        sums = self.sums.blank()
+        numbers = desk.numbers
         columns = max(sums.columns, sums.with_first.shape[2])
         lists = np.empty((2, columns + 1), np.int64)
-        for order, played in enumerate(matches.reshape(len(sums.products), -1)):
+        for order, played in enumerate(desk.matches.reshape(len(sums.products), -1)):
             rows = numbers[min(order, len(numbers) - 1)]
             tally_matches(
                 self._encoded,
@@ -451,4 +465,4 @@ class Tally:
                 sums.rounds,
                 lists,
             )
-        return sums
+        sums.need_room()

@@ -152,7 +152,7 @@ NUMBERED = [(c, option) for c, options in NUMBERS.items() for option in options.
 
 NAMES = {"rules": "show_rules", "check-policy": "check"}
 """Functions that are not called as their commands."""
-UNNUMBERED = {"policies", "warmup", "show", "ratings", "merge", "export"}
+UNNUMBERED = {"policies", "warmup", "show", "report", "ratings", "merge", "export"}
 
 
 @pytest.mark.parametrize("command", NUMBERS)

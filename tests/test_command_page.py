@@ -8,7 +8,7 @@ from command_line import runner
 from command_page import COMMANDS, PAGE, page_of, parameters, spelled
 from typer.models import ArgumentInfo
 
-from kozel_sim._jit import CACHE_VARIABLE
+from kozel_sim._native import CACHE_VARIABLE
 from kozel_sim.experiment import Experiment
 from kozel_sim.options import MOST_DEALS
 from kozel_sim.policies import FIELD

@@ -247,9 +247,10 @@ def test_ratio_is_that_of_the_deals_own_sums():
     tally = Tally(rules, FIVE[:2], as_seated(2, 0), 30)
     Tally(rules, FIVE[:2], as_seated(2, 0), 30, first=tally)
     desk = tally.desk_of(0, 30)
-    matches, rows = desk
+    matches, rows, _ = desk
     player_of(rules, [get_policy(spec) for spec in FIVE[:2]], "auto")(matches, 1)
-    sums = tally.count(desk, None)
+    sums = tally.sums.blank()
+    tally.count(desk, None, sums)
     deals = rows[0, 0].reshape(-1, BLOCK)[:, :30].astype(float)
     for name in ("rounds", "goats", "goat_points", "passes"):
         top = deals[totals.GAME.index(name)]
