@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,9 @@ class Entry:
                 self._ready[kinds] = call
         result = ctypes.c_int64(0)
         error = ctypes.c_void_p()
-        words = [word for argument in arguments for word in _words_of(argument)]
+        words: list[int] = []
+        for argument in arguments:
+            words += _words_of(argument)
         status = call(ctypes.addressof(result), ctypes.addressof(error), *words)
         if status:
             raise RuntimeError(f"{self.module}.{self.name} stopped with status {status}")
@@ -71,17 +73,13 @@ def _kind_of(argument: Any) -> object:
     return type(argument).__name__
 
 
-def _words_of(argument: Any) -> Iterator[int]:
-    """Give an argument's words in the order of numba's calling convention."""
+def _words_of(argument: Any) -> Sequence[int]:
+    """Return an argument's words in the order of numba's calling convention."""
     if isinstance(argument, np.ndarray):
-        yield from (0, 0)  # nobody counts references to it
-        yield from (argument.size, argument.itemsize, argument.ctypes.data)
-        yield from argument.shape
-        yield from argument.strides
-    elif isinstance(argument, tuple):
-        yield from argument
-    else:
-        yield int(argument)
+        place = argument.ctypes.data
+        # The first two would count references to it, which nobody does.
+        return (0, 0, argument.size, argument.itemsize, place, *argument.shape, *argument.strides)
+    return argument if isinstance(argument, tuple) else (int(argument),)
 
 
 play_matches = Entry("kozel_sim.engine.match", "play_matches")
