@@ -544,14 +544,14 @@ def print_comparison(played: Run) -> None:
         lines = [
             {
                 "metric": row["metric"].replace("_", " "),
-                row["policy"]: f"{scale * row['estimate']:.{digits}f}",
-                row["against"]: f"{scale * row['against_estimate']:.{digits}f}",
+                row["policy"]: f"{scale * row['estimate']:.{digits}f}{unit}",
+                row["against"]: f"{scale * row['against_estimate']:.{digits}f}{unit}",
                 "difference": spread((row["difference"], row["ci_low"], row["ci_high"]), *form),
                 "p-value": p_text(row["p_value"]),
                 "variance saved": f"{row['variance_reduction']:.0%}",
             }
             for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
-            for scale, digits in [form]
+            for (scale, digits), unit in [(form, "%" * (form[0] == 100))]
         ]
         print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
         show(lines, json_=False)
