@@ -70,8 +70,8 @@ def report(
                 workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
             )
     except KeyboardInterrupt:
-        if kept := _kept(folder, manifest):
-            print(f"kozel: interrupted{kept}", file=sys.stderr)
+        kept = _kept(folder, manifest) or "; nothing is kept"
+        print(f"kozel: interrupted{kept}", file=sys.stderr)
         raise
     except OSError as error:
         if kept := _kept(folder, manifest):

@@ -139,12 +139,12 @@ def test_shell_completion_still_works(kozel):
     assert "_KOZEL_COMPLETE=complete_bash" in out
 
 
-def test_interrupt_exits_with_130_and_says_nothing(kozel, monkeypatch):
+def test_interrupt_exits_with_130_and_says_what_is_kept(kozel, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kozel_sim.tournaments.Tournament.play", interrupted)
-    assert kozel(*SMALL, "--out", "mine") == (130, "", "")
+    assert kozel(*SMALL, "--out", "mine") == (130, "", "kozel: interrupted; nothing is kept\n")
     assert picture() == {}
 
 
