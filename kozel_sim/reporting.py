@@ -63,8 +63,9 @@ def report(
                 pass
         if quiet:
             hush()
-        warm_up(planned.aggregate)
     try:
+        if not known:
+            warm_up(planned.aggregate)
         with progress_bar(planned.matches, quiet or json_) as step:
             played = planned.play(
                 workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
