@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core.errors import TypingError
@@ -74,7 +75,7 @@ def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCo
     itself; that its words are those we pass is checked here.
     """
     dispatcher: Any = getattr(import_module(module), name)
-    types = tuple(map(numba.typeof, arguments))
+    types = tuple(numba.int64 if type(each) is int else numba.typeof(each) for each in arguments)
     dispatcher.compile(types)
     made = dispatcher.overloads[types]
     if made.signature.return_type not in (numba.int64, numba.none):
@@ -84,9 +85,12 @@ def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCo
     passed = ["ptr", "ptr", *chain.from_iterable(map(_words_passed, arguments))]
     if taken != passed:
         raise NotImplementedError(f"numba passes {taken} to {name}, where {passed} was expected")
-    called = re.findall(r"^declare .*@([\w.]+)\(", made.library.get_llvm_str(), re.MULTILINE)
-    if numbas := [at for at in called if not at.startswith("llvm.") and at not in IN_EVERY_PROCESS]:
-        raise NotImplementedError(f"{name} calls {', '.join(numbas)}, which only numba has")
+    module: Any = llvm.parse_assembly(made.library.get_llvm_str())
+    named = [*module.functions, *module.global_variables]
+    outside = [each.name for each in named if each.is_declaration]
+    # LLVM ends the process where code needs what is not there.
+    if numbas := [x for x in outside if not x.startswith("llvm.") and x not in IN_EVERY_PROCESS]:
+        raise NotImplementedError(f"{name} needs {', '.join(numbas)}, which only numba has")
     _, _, (code, _) = made.library.serialize_using_object_code()
     return MachineCode(symbol, len(passed) - 2, code)
 

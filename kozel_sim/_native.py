@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -52,13 +52,28 @@ def has_feature(name: str) -> bool:
     return bool(is_this_one and not chosen and llvm.get_host_cpu_features().get(name, False))
 
 
+SETTINGS = [
+    "OPT",
+    "CPU_NAME",
+    "CPU_FEATURES",
+    "ENABLE_AVX",
+    "BOUNDSCHECK",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+]
+"""Variables of numba's, NUMBA_ before them, that change what it compiles."""
+
+
 @cache
 def processor() -> str:
     """Return what machine code depends on beside the sources."""
-    settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
+    settings = [os.environ.get(f"NUMBA_{name}") for name in SETTINGS]
+    with suppress(OSError, ValueError):
+        # numba reads its settings here, too.
+        settings.append(Path(".numba_config.yaml").read_text(encoding="utf-8"))
     here = [llvm.get_process_triple(), llvm.get_host_cpu_name()]
     here += [llvm.get_host_cpu_features().flatten(), version("llvmlite")]
-    return json.dumps([*here, settings], sort_keys=True)
+    return json.dumps([*here, *settings])
 
 
 @dataclass(frozen=True)
@@ -71,10 +86,12 @@ class MachineCode:
 
     def write(self, path: Path) -> None:
         """Write it whole or, where that cannot be, not at all; another process may do the same."""
-        facts = asdict(self) | {"code": hashlib.sha256(self.code).hexdigest()}
+        facts = json.dumps({"symbol": self.symbol, "words": self.words}).encode()
+        whole = facts + b"\n" + self.code
+        digest = hashlib.sha256(whole).hexdigest().encode()
         unfinished = path.with_name(f"{path.name}.{uuid4().hex}")
         try:
-            unfinished.write_bytes(json.dumps(facts).encode() + b"\n" + self.code)
+            unfinished.write_bytes(digest + b"\n" + whole)
             unfinished.replace(path)
         except OSError:
             with suppress(OSError):
@@ -84,13 +101,13 @@ class MachineCode:
     def read(cls, path: Path) -> MachineCode | None:
         """Read what was written, or nothing if it is not there or damaged."""
         try:
-            head, _, code = path.read_bytes().partition(b"\n")
-            facts = json.loads(head)
-            if facts.pop("code") == hashlib.sha256(code).hexdigest():
-                return cls(code=code, **facts)
-        except (OSError, ValueError, TypeError, KeyError):
-            pass
-        return None
+            digest, _, whole = path.read_bytes().partition(b"\n")
+        except OSError:
+            return None
+        if digest != hashlib.sha256(whole).hexdigest().encode():
+            return None
+        facts, _, code = whole.partition(b"\n")
+        return cls(code=code, **json.loads(facts))
 
     def load(self) -> Callable[..., int]:
         """Make it callable with a place for the result, one for errors, and its words."""

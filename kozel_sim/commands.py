@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -99,12 +101,24 @@ def _specs(policies: Sequence[dict[str, Any]]) -> str:
 
 
 def _spec(policy: dict[str, Any]) -> str:
-    """Return a policy's spec; of a ladder that an experiment's file has named, its stages."""
+    """Return a policy's spec; of ladders that an experiment's file has named, their stages."""
+    if _is_known(policy):
+        return str(policy["name"])
     parts = policy["parts"]
-    ladder_alone = len(parts) == 1 and "ladder" in parts[0]
-    if ladder_alone and not _is_known(policy):
+    if len(parts) == 1:
         return str(parts[0]["ladder"])
-    return str(policy["name"])
+    shares = [Fraction(part["share"]) for part in parts]
+    decimals = [Decimal(each.numerator) / each.denominator for each in shares]
+    return "mix:" + "+".join(
+        f"{share:f}*{part['ladder']}" for share, part in zip(decimals, parts, strict=True)
+    )
+
+
+def in_python(policy: dict[str, Any]) -> str:
+    """Return a policy as an argument in Python; a ladder that somebody named keeps its name."""
+    if len(policy["parts"]) > 1 or _is_known(policy):
+        return repr(_spec(policy))
+    return f"ladder({policy['name']!r}, {policy['parts'][0]['ladder'].removeprefix('prefer:')!r})"
 
 
 def _is_known(policy: dict[str, Any], ladders: dict[str, str] | None = None) -> bool:

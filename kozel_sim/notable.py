@@ -268,7 +268,7 @@ def _fish_again(run: Run, parts: dict[Key, pd.DataFrame], best: Best) -> dict[Ke
     except ValueError as error:
         return dict.fromkeys(parts, f"not looked for: {error}")
     player = PartPlayer(planned.blocks, planned.policies, planned.seed, False, True)
-    said: dict[Key, str] = {}
+    told: dict[Key, dict[str, str]] = {}
     for block in planned.blocks:
         (rules,) = block.rules
         key = (rules.name, rules.players)
@@ -285,13 +285,26 @@ def _fish_again(run: Run, parts: dict[Key, pd.DataFrame], best: Best) -> dict[Ke
         assert isinstance(again, dict)
         mine = again["matches"]["points"].to_numpy()
         if not np.array_equal(mine, rows["points"].to_numpy()[: len(mine)]):
-            said[key] = "not looked for: this version of kozel_sim plays the matches otherwise"
+            told.setdefault(key, {})[block.duel] = (
+                "not looked for, since this version of kozel_sim plays the matches otherwise"
+            )
             continue
         best.take(again["rounds"])
-        if not every:
-            of = " of each duel" if block.duel else ""
-            said[key] = f"looked for in the deals {first} to {end - 1}{of}; with --rounds in all"
-    return said
+        where = (
+            "" if every else f"looked for in the deals {first} to {end - 1}; with --rounds in all"
+        )
+        told.setdefault(key, {})[block.duel] = where
+    return {key: _where(by_duel) for key, by_duel in told.items()}
+
+
+def _where(by_duel: dict[str, str]) -> str:
+    """Put what is said of each duel into one sentence."""
+    if len(set(by_duel.values())) == 1:
+        (said,) = set(by_duel.values())
+        return said + " (each duel)" * (len(by_duel) > 1 and bool(said))
+    return "; ".join(
+        f"{duel}: {said or 'looked for in all deals'}" for duel, said in by_duel.items()
+    )
 
 
 def _first_deals(rows: pd.DataFrame, most: int) -> tuple[int, int, bool] | None:

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kozel_sim.commands import CODE, replay_command, run_command
+from kozel_sim.commands import CODE, in_python, replay_command, run_command
 from kozel_sim.fine_print import fine_print
 from kozel_sim.notable import CLOSEST, FISH, LONGEST, MEANINGS, Found, Notable, notable_matches
 from kozel_sim.notable import replay_of as play_again
@@ -26,7 +26,7 @@ from kozel_sim.policies.registry import set_aside
 from kozel_sim.rating_report import seconds_text
 from kozel_sim.replay import MOST_ROUNDS, replay_html
 from kozel_sim.report_results import FEW_TABLES, results_of_run, seated
-from kozel_sim.rule_words import rules_in_words
+from kozel_sim.rule_words import in_words
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import DUELS, GAUNTLET, PERMUTATIONS, ROTATIONS, TEAMS
@@ -123,7 +123,7 @@ def report_html(played: Run | Totals) -> str:
         notes=_notes(played),
         results=results,
         design=_design(played),
-        rules=_in_words(rules),
+        rules=in_words(rules),
         policies=[_policy(each) for each in played.manifest["policies"]],
         meanings=MEANINGS,
         titles=TITLES,
@@ -184,29 +184,12 @@ def _notes(played: Run | Totals) -> list[str]:
 def _design(played: Run | Totals) -> str:
     """Say who met whom, where, on how many deals."""
     manifest = played.manifest
-    design, deals = str(manifest["design"]), f"{manifest['deals']:,}"
+    design, n = str(manifest["design"]), int(manifest["deals"])
+    deals = f"{n:,} deal{'s' * (n != 1)}"
     if seated(played):
-        return (
-            f"The policies sat as they are listed ({design}), and kept their seats for {deals} "
-            "deals."
-        )
-    many = f"up to {deals} deals, until it was sure" if "stop" in manifest else f"{deals} deals"
+        return f"The policies sat as they are listed ({design}), and kept their seats for {deals}."
+    many = f"up to {deals}, until it was sure" if "stop" in manifest else deals
     return f"{DESIGN_WORDS[design]} Each plays {many}."
-
-
-def _in_words(rules: list[RuleSet]) -> list[dict[str, Any]]:
-    """Return the rule sets in words; those after the first only as far as they differ from it."""
-    first = rules_in_words(rules[0])
-    known = {sentence for sentences in first.values() for sentence in sentences}
-    found = [{"title": f"{rules[0].name}, {rules[0].players} players", "words": first}]
-    for each in rules[1:]:
-        words = {
-            heading: [s for s in sentences if s not in known]
-            for heading, sentences in rules_in_words(each).items()
-        }
-        words = {heading: sentences for heading, sentences in words.items() if sentences}
-        found.append({"title": f"{each.name}, {each.players} players", "words": words})
-    return found
 
 
 def _policy(described: dict[str, Any]) -> dict[str, Any]:
@@ -300,18 +283,26 @@ def _again(played: Run | Totals) -> dict[str, str]:
     manifest = played.manifest
     command, file = run_command(manifest) or ("", "")
     note = ""
-    if CODE in command:
+    functions = any("function" in part for each in manifest["policies"] for part in each["parts"])
+    if functions:
         note = "FILE is the Python file that the functions among the policies are written in."
     if seated(played):
         rules = _rules(manifest["rules"][0])
         preset = f"RuleSet.from_knobs({rules.knobs()!r}, base={rules.base!r})"
-        names = [each["name"] for each in manifest["policies"]]
+        names = ", ".join(map(in_python, manifest["policies"]))
+        needed = [
+            "RuleSet",
+            *["ladder"] * ("ladder(" in names),
+            *["load_code"] * functions,
+            "simulate",
+        ]
+        load = f"load_code({CODE.split()[-1]!r})\n" if functions else ""
         seating = int(str(manifest["design"]).split()[-1])
         aggregate = ", aggregate=True" if manifest.get("aggregate") else ""
         file = (
-            "from kozel_sim import RuleSet, simulate\n\n"
+            f"from kozel_sim import {', '.join(needed)}\n\n{load}"
             f"rules = {preset}\n"
-            f"simulate(rules, {names!r}, {manifest['deals']}, {manifest['seed']}, "
+            f"simulate(rules, [{names}], {manifest['deals']}, {manifest['seed']}, "
             f"seating={seating}, folder='again'{aggregate})\n"
         )
     return {"command": command, "file": file, "note": note}

@@ -5,6 +5,9 @@ A knob that has nothing to do under the others, like a reserve without a bazaar,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from kozel_sim.rules import RuleSet, parse_tile_over
 from kozel_sim.tiles import NAMES
 
@@ -207,3 +210,32 @@ def _end(rules: RuleSet) -> list[str]:
     worth = (WORTH[each].format(k=rules.elo_k) for each in rules.settlement)
     found += [f"A match is worth {each}." for each in worth]
     return [*found, f"A match of {rules.max_rounds:,} rounds is stopped, without goats."]
+
+
+NONE = "There is nothing of the kind."
+
+
+def in_words(rules: Sequence[RuleSet]) -> list[dict[str, Any]]:
+    """Return each rule set's ``title`` and ``words``; after the first the paragraphs that differ.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSet
+        At least one.
+
+    Returns
+    -------
+    list of dict
+        words are sentences by heading, as of ``rules_in_words``. A paragraph of the first that
+        another rule set does not have is a sentence that says so.
+    """
+    first = rules_in_words(rules[0])
+    found: list[dict[str, Any]] = []
+    for each in rules:
+        words = rules_in_words(each)
+        if found:
+            headings = [*first, *(heading for heading in words if heading not in first)]
+            mine = words
+            words = {h: mine.get(h, [NONE]) for h in headings if mine.get(h) != first.get(h)}
+        found.append({"title": f"{each.name}, {each.players} players", "words": words})
+    return found

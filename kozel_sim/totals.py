@@ -430,7 +430,7 @@ class Tally:
             blocks = -(-most // BLOCK) if self._shared else 1
             shape = (orders if self._shared else 1, blocks, self.sums.columns * BLOCK)
             numbers = aligned(math.prod(shape), np.int64).reshape(shape)
-        whole["deal"] += np.uint64(first) - whole["deal"][0, 0, 0]
+        whole["deal"] += np.uint64(first) - whole["deal"][:1, 0, 0]
         whole["rounds"] = 0
         matches = np.ascontiguousarray(whole[:, : (end - first) // orders])
         return Desk(matches.reshape(-1), numbers, whole)

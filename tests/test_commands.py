@@ -19,7 +19,7 @@ seed = 3
 deals = 6
 rules = ["room-fish-one", "livegames-goat"]
 players = [2, 3]
-policies = ["random", "careful", "prefer:careful>dump_heavy"]
+policies = ["random", "careful", "prefer:careful>dump_heavy", "mix:0.25*careful+0.75*random"]
 variants = [{ target = 51 }, { tile_over = "0-0:25 6-6:50", open_at = 25 }]
 [ladders]
 careful = "legal_double?double>pips"

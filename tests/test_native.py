@@ -117,7 +117,9 @@ def test_code_that_cannot_be_kept_is_run_all_the_same(tmp_path, monkeypatch):
     assert out[0] == 7
 
 
-@pytest.mark.parametrize("damage", ["empty", "head", "cut", "bit", "foreign"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "head", "cut", "bit", "foreign", "symbol", "words", "null"]
+)
 def test_damaged_code_is_not_run_but_made_again(empty_cache, damage):
     Entry(__name__, "says_nothing")(np.zeros(1, np.int64))
     (path,) = empty_cache.iterdir()
@@ -131,6 +133,9 @@ def test_damaged_code_is_not_run_but_made_again(empty_cache, damage):
             "cut": whole[:-1],
             "bit": bytes(flipped),
             "foreign": b"[1]\n" + whole,
+            "symbol": whole.replace(b"says_nothing", b"says_nothinh", 1),
+            "words": whole.replace(b'"words": ', b'"words": 1', 1),
+            "null": b"null\n" + whole.partition(b"\n")[2],
         }[damage]
     )
     assert MachineCode.read(path) is None
@@ -189,6 +194,12 @@ def test_arrays_must_be_whole_and_open(wrong):
         Entry(__name__, "says_nothing")(wrong)
 
 
+@pytest.mark.parametrize("wrong", [2**63, -(2**63) - 1])
+def test_integers_are_of_64_bits(wrong):
+    with pytest.raises(OverflowError, match="over 64 bits"):
+        Entry(__name__, "gives_a_float")(wrong)
+
+
 def test_every_kernel_has_its_entry():
     kernels = {
         node.name
@@ -213,7 +224,14 @@ print("numba" in sys.modules)
 
 
 @pytest.mark.parametrize(
-    "words", ["tournament -n 4 --players 2", "tournament -n 4 --players 2 --aggregate"]
+    "words",
+    [
+        "tournament -n 4 --players 2",
+        "tournament -n 4 --players 2 --aggregate",
+        "tournament -n 4 --players 2 --rounds",
+        "compare random dump_heavy -n 4",
+        "sweep --rules room-fish-all,room-fish-one -n 4 --players 2",
+    ],
 )
 def test_a_warm_process_does_without_numba(words):
     quiet = [sys.executable, "-c", WARM, *words.split(), "--quiet"]

@@ -14,8 +14,18 @@ import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import RuleSet, load_run, report_html, simulate, tournament
+from kozel_sim import (
+    PRESETS,
+    RuleSet,
+    ladder,
+    load_code,
+    load_run,
+    report_html,
+    simulate,
+    tournament,
+)
 from kozel_sim.decision import Ladder, Policy
+from kozel_sim.rule_words import NONE, in_words, rules_in_words
 from kozel_sim.runs import load
 from kozel_sim.tournaments import Tournament
 
@@ -208,7 +218,7 @@ def test_sums_have_no_ranks_seats_and_matches(page_of):
     assert "The run kept sums alone" in tree.words
     assert "there are no matches to point at" in tree.words
     assert "seats" not in tree.ids
-    assert "rank" not in [word for word in tree.words.split() if word == "rank"]
+    assert "rank" not in tree.words.split()
     assert not [tag for tag, _ in tree.tags if tag == "dialog"]
     assert "Sums alone" in tree.words
     assert "chi-square" not in tree.words
@@ -257,6 +267,53 @@ def test_policies_that_kept_their_seats_are_not_ranked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(unescape(code), {})
     assert load_run("again").frame.equals(run.frame)
+
+
+CODE = """
+from kozel_sim import policy
+from kozel_sim.kit import first_move
+@policy
+def careful(view):
+    return first_move(view)
+"""
+
+
+def test_own_policies_that_kept_their_seats_are_named_in_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("FILE").with_suffix(".py").write_text(CODE, encoding="utf-8")
+    with own_registry():
+        mine = ladder("mine", "double>pips")
+        load_code("FILE.py")
+        run = simulate("room-fish-one", [mine, "careful", "mix:0.25*mine+0.75*random"], 6, seed=1)
+    html = report_html(run)
+    assert "FILE is the Python file" in Tree(html).words
+    (code,) = re.findall(r"<pre[^>]*>(from kozel_sim import .*?)</pre>", html, re.DOTALL)
+    with own_registry():
+        exec(unescape(code).replace("'FILE'", "'FILE.py'"), {})
+    again = load_run("again").frame.drop(columns="policy")
+    assert again.equals(run.frame.drop(columns="policy"))
+
+
+# ---------------------------------------------------------------------- rules
+
+
+RULES = [RuleSet.preset(name, n) for name in PRESETS for n in PRESETS[name].players]
+RULES += [
+    RuleSet.preset("room-fish-all", 2).replace(redeal="none"),
+    RuleSet.preset("room-fish-all", 2).replace(dead_value_stop=False),
+]
+
+
+@pytest.mark.parametrize("first", RULES, ids=lambda rules: f"{rules.name}-{rules.players}")
+def test_what_is_said_of_further_rules_is_all_that_differs(first):
+    """Put into the words of the first, it gives their own words; nothing that is gone is left."""
+    known = rules_in_words(first)
+    for other in RULES:
+        _, told = in_words([first, other])
+        put = {**known, **told["words"]}
+        gone = {heading for heading, words in put.items() if words == [NONE]}
+        assert {h: words for h, words in put.items() if h not in gone} == rules_in_words(other)
+        assert bool(told["words"]) == (rules_in_words(other) != known)
 
 
 # ---------------------------------------------------------------------- replays

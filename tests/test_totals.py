@@ -1,5 +1,6 @@
 """Totals say what the frame of the same run says, whoever plays it and in whatever pieces."""
 
+import itertools
 import json
 import re
 import tracemalloc
@@ -24,7 +25,7 @@ from kozel_sim import (
 )
 from kozel_sim.engine.layout import BLOCK
 from kozel_sim.engine.tally import multiply_block
-from kozel_sim.parts import player_of
+from kozel_sim.parts import Part, PartPlayer, player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.schedule import as_seated
 from kozel_sim.stats import Ratio
@@ -258,6 +259,35 @@ def test_ratio_is_that_of_the_deals_own_sums():
         other = Ratio(top, deals[totals.GAME.index("rounds")]).mean(0.9)
         assert one.std_error == pytest.approx(other.std_error, rel=1e-9, abs=1e-15)
         assert one.ci_low == pytest.approx(other.ci_low, rel=1e-9)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_parts_may_come_in_any_order_and_size(players):
+    """What one part leaves in the memory of the next does not matter."""
+    found = []
+    for sizes in ([6], [3, 3], [1, 5], [5, 1]):
+        for turn in (1, -1):
+            planned = Tournament(
+                "t",
+                [RuleSet.preset(name, players) for name in ROOM],
+                [get_policy(spec) for spec in FIVE],
+                deals=6 * 6,
+                seed=1,
+                aggregate=True,
+            )
+            (block,) = planned.blocks
+            player = PartPlayer(planned.blocks, planned.policies, 1, True, False)
+            ends = np.cumsum([0, *sizes]) * block.lineups.cycle
+            parts = [Part(0, int(a), int(b)) for a, b in itertools.pairwise(ends)]
+            (first, *others) = [player.play(part) for part in parts[::turn]]
+            for other in others:
+                for mine, more in zip(first, other, strict=True):
+                    mine.add(more)
+            found.append(first)
+    for each in found[1:]:
+        for mine, wanted in zip(each, found[0], strict=True):
+            for name in totals.ARRAYS:
+                np.testing.assert_array_equal(getattr(mine, name), getattr(wanted, name))
 
 
 # ---------------------------------------------------------------------- memory

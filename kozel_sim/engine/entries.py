@@ -22,8 +22,8 @@ _lock = threading.Lock()
 class Entry:
     """A kernel that Python calls; it is compiled when it is first called and nothing is kept.
 
-    Arguments are contiguous arrays, integers, and tuples of integers; it returns an integer or
-    nothing (0).
+    Arguments are contiguous arrays, integers of 64 bits (``np.uint64`` if without a sign), and
+    tuples of small Python integers; it returns an integer or nothing (0).
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -70,6 +70,8 @@ def _kind_of(argument: Any) -> object:
         return argument.dtype, argument.ndim
     if isinstance(argument, tuple):
         return type(argument).__name__, len(argument)
+    if type(argument) is int and not -(2**63) <= argument < 2**63:
+        raise OverflowError(f"{argument} is over 64 bits; pass an np.uint64")
     return type(argument).__name__
 
 

@@ -12,8 +12,11 @@
 
   async function fill(dialog, place) {
     const stage = dialog.querySelector(".stage");
+    const address = location.hash;
     try {
-      stage.innerHTML = await unpack(dialog.querySelector(".packed").textContent);
+      const html = await unpack(dialog.querySelector(".packed").textContent);
+      if (!dialog.open || location.hash !== address) return;
+      stage.innerHTML = html;
     } catch {
       stage.textContent = "This browser is too old to unpack the replay; the command plays it.";
       return;
