@@ -85,8 +85,8 @@ def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCo
     passed = ["ptr", "ptr", *chain.from_iterable(map(_words_passed, arguments))]
     if taken != passed:
         raise NotImplementedError(f"numba passes {taken} to {name}, where {passed} was expected")
-    module: Any = llvm.parse_assembly(made.library.get_llvm_str())
-    named = [*module.functions, *module.global_variables]
+    ir: Any = llvm.parse_assembly(made.library.get_llvm_str())
+    named = [*ir.functions, *ir.global_variables]
     outside = [each.name for each in named if each.is_declaration]
     # LLVM ends the process where code needs what is not there.
     if numbas := [x for x in outside if not x.startswith("llvm.") and x not in IN_EVERY_PROCESS]:

@@ -71,6 +71,8 @@ def report(
     out = out or folder / "report.html"
     if out.is_file() and MARK.encode() in out.read_bytes()[:100]:
         told = "written over the report in"
+    elif out.is_file():
+        raise FileExistsError(f"{out} is there and is no report; choose another file")
     else:
         need_new_file(out)
         told = "written to"

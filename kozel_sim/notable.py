@@ -277,23 +277,24 @@ def _fish_again(run: Run, parts: dict[Key, pd.DataFrame], best: Best) -> dict[Ke
         rows = parts[key]
         if block.duel:
             rows = rows[(rows["duel"] == block.duel).to_numpy()]
-        deals = _first_deals(rows, MOST_AGAIN // len(planned.blocks) // block.matches_per_deal)
-        if deals is None:
+        deals = rows["deal"].unique()
+        if len(deals) == 0:
             continue
-        first, end, every = deals
-        again = player.play(Part(block.number, first, end))
-        assert isinstance(again, dict)
-        mine = again["matches"]["points"].to_numpy()
+        most = max(1, MOST_AGAIN // len(planned.blocks) // block.matches_per_deal)
+        parts_again = [
+            player.play(Part(block.number, first, end)) for first, end in _ranges(deals[:most])
+        ]
+        frames = [each for each in parts_again if isinstance(each, dict)]
+        mine = np.concatenate([each["matches"]["points"].to_numpy() for each in frames])
         if not np.array_equal(mine, rows["points"].to_numpy()[: len(mine)]):
             told.setdefault(key, {})[block.duel] = (
                 "not looked for, since this version of kozel_sim plays the matches otherwise"
             )
             continue
-        best.take(again["rounds"])
-        where = (
-            "" if every else f"looked for in the deals {first} to {end - 1}; with --rounds in all"
-        )
-        told.setdefault(key, {})[block.duel] = where
+        for each in frames:
+            best.take(each["rounds"])
+        some = f"looked for in the first {most:,} of {len(deals):,} deals; with --rounds in all"
+        told.setdefault(key, {})[block.duel] = some if most < len(deals) else ""
     return {key: _where(by_duel) for key, by_duel in told.items()}
 
 
@@ -307,12 +308,7 @@ def _where(by_duel: dict[str, str]) -> str:
     )
 
 
-def _first_deals(rows: pd.DataFrame, most: int) -> tuple[int, int, bool] | None:
-    """Return the first deals of a block that follow each other, and whether these are all."""
-    deals = rows["deal"].unique()
-    if len(deals) == 0:
-        return None
-    first = int(deals[0])
-    run_on = int((deals == first + np.arange(len(deals))).cumprod().sum())
-    count = min(run_on, max(1, most))
-    return first, first + count, count == len(deals)
+def _ranges(deals: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    """Return deals in a row as ranges, the ends excluded; a shard has gaps."""
+    breaks = np.flatnonzero(np.diff(deals) != 1) + 1
+    return [(int(each[0]), int(each[-1]) + 1) for each in np.split(deals, breaks)]

@@ -188,6 +188,8 @@ def _design(played: Run | Totals) -> str:
     deals = f"{n:,} deal{'s' * (n != 1)}"
     if seated(played):
         return f"The policies sat as they are listed ({design}), and kept their seats for {deals}."
+    if "shard" in manifest:
+        deals += f", of which this is shard {manifest['shard']}"
     many = f"up to {deals}, until it was sure" if "stop" in manifest else deals
     return f"{DESIGN_WORDS[design]} Each plays {many}."
 

@@ -239,6 +239,9 @@ def _add_duels(played: Run, found: Results) -> None:
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
             found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
+            if players > 2 and rates and "teams" not in str(played.manifest["design"]):
+                alone = "The first sat alone among others of the second in each of these matches."
+                found.short += [alone] * (alone not in found.short)
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:
@@ -304,6 +307,10 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         lines.append([row["key"], decision, f"{row['n_deals']:,}", *numbers])
     level = stats.percent(rows[0]["level"])
     section = Section("Stopped when sure")
+    section.words.append(
+        "Each row is as it was when it was decided; deals that were played after that, for others, "
+        "are in the leaderboard."
+    )
     section.tables.append(
         Table(
             f"Decisions by {metric}, at {level}",

@@ -92,7 +92,7 @@ def test_only_some_deals_of_a_large_run_are_played_again(monkeypatch):
     (whole,) = notable_matches(run)
     monkeypatch.setattr(notable, "MOST_AGAIN", 40)
     (some,) = notable_matches(replace(run, manifest=run.manifest | {"rounds": False}))
-    assert some.searched == "looked for in the deals 0 to 9; with --rounds in all"
+    assert some.searched == "looked for in the first 10 of 60 deals; with --rounds in all"
     fish = next(each for each in some.matches if each.kind == FISH)
     assert fish.deal < 10
     assert fish.value <= next(each for each in whole.matches if each.kind == FISH).value

@@ -451,7 +451,7 @@ def test_what_is_no_report_is_not_written_over(run_of, kozel):
     Path("mine.html").write_text("my own\n", encoding="utf-8")
     code, out, err = kozel("report", folder, "-o", "mine.html")
     assert (code, out) == (2, "")
-    assert err == "kozel: error: mine.html: File exists\n"
+    assert err == "kozel: error: mine.html is there and is no report; choose another file\n"
     assert Path("mine.html").read_text(encoding="utf-8") == "my own\n"
 
 
