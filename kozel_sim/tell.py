@@ -40,6 +40,7 @@ from kozel_sim.policies import read_policies
 from kozel_sim.progress import ShowProgress, shown
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.rules import RuleSet
+from kozel_sim.schedule import Lineups
 from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_level
 from kozel_sim.tiles import ALL, HAS, Hand, tile_id
 from kozel_sim.tournaments import Tournament
@@ -293,7 +294,9 @@ def measure_planned(
         for rules in planned.rules:
             cells = count_tells(planned, rules, engine, workers, step)
             names = [policy.name for policy in planned.policies]
-            frames.append(pd.DataFrame(_rows(rules, names, cells, level), columns=list(COLUMNS)))
+            orders = np.arange(len(cells)) % _lineups_of(planned, rules).cycle
+            rows = _rows(rules, names, cells, orders, level)
+            frames.append(pd.DataFrame(rows, columns=list(COLUMNS)))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -316,7 +319,7 @@ def count_tells(
     cells = np.zeros(shape, CELL)
     watcher = _ReadableWatcher if engine == "reference" else _Watcher
     watch = watcher(rules, planned.policies, planned.seed, cells).watch
-    lineups = next(block.lineups for block in planned.blocks if rules in block.rules)
+    lineups = _lineups_of(planned, rules)
     step = max(1, CHUNK // lineups.matches)
 
     def watch_deals(first: int) -> None:
@@ -338,6 +341,10 @@ def count_tells(
     finally:
         pool.shutdown(cancel_futures=True)
     return cells
+
+
+def _lineups_of(planned: Tournament, rules: RuleSet) -> Lineups:
+    return next(block.lineups for block in planned.blocks if rules in block.rules)
 
 
 class _Watcher:
@@ -397,8 +404,13 @@ COLUMNS = (
 )
 
 
-def _rows(rules: RuleSet, names: list[str], cells: Cells, level: float) -> Iterator[dict[str, Any]]:
-    """Yield the frame's rows, wholes before parts; what never happened has none."""
+def _rows(
+    rules: RuleSet, names: list[str], cells: Cells, orders: npt.NDArray[Any], level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the frame's rows, wholes before parts; what never happened has none.
+
+    Orders are the deals' cyclic orders, which are set apart: they change by design, not by luck.
+    """
     events, lacked = _with_wholes(cells["events"]), _with_wholes(cells["lacked"])
     chances = {name: _with_wholes(cells["chance"][..., i]) for name, i in OBSERVERS.items()}
     for p, policy in enumerate((ALL_OF, *names)):
@@ -418,7 +430,9 @@ def _rows(rules: RuleSet, names: list[str], cells: Cells, level: float) -> Itera
                         "left": left,
                         "observer": observer,
                         "events": int(n.sum()),
-                    } | _figures(frequency, (chance[some, p, t, left], n[some]), level)
+                    } | _figures(
+                        frequency, (chance[some, p, t, left], n[some]), level, orders[some]
+                    )
 
 
 def _with_wholes(values: npt.NDArray[Any]) -> Floats:
@@ -430,12 +444,15 @@ def _with_wholes(values: npt.NDArray[Any]) -> Floats:
 
 
 def _figures(
-    frequency: tuple[Floats, Floats], chance: tuple[Floats, Floats], level: float
+    frequency: tuple[Floats, Floats],
+    chance: tuple[Floats, Floats],
+    level: float,
+    orders: npt.NDArray[Any],
 ) -> dict[str, Any]:
     """Return the estimates of one row from totals and counts by deal."""
-    found = clustered_mean(*frequency, level, rate=True)
-    baseline = clustered_mean(*chance, level, rate=True)
-    difference = clustered_difference(frequency, chance, level, rate=True)
+    found = clustered_mean(*frequency, level, rate=True, strata=orders)
+    baseline = clustered_mean(*chance, level, rate=True, strata=orders)
+    difference = clustered_difference(frequency, chance, level, rate=True, strata=orders)
     return {
         "estimate": found.estimate,
         "std_error": found.std_error,
