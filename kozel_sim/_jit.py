@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,6 +69,10 @@ def inlined(function: Callable) -> Callable:
     return numba.njit(forceinline=True, **INNER)(function)
 
 
+_PARTS = attrgetter("signature", "fndesc", "library")
+"""What is read of numba's result of compiling: the types, the names, and the code."""
+
+
 def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCode:
     """Compile a kernel for arguments like these to machine code that needs nothing of numba's.
 
@@ -77,21 +82,21 @@ def compile_entry(module: str, name: str, arguments: Sequence[Any]) -> MachineCo
     dispatcher: Any = getattr(import_module(module), name)
     types = tuple(numba.int64 if type(each) is int else numba.typeof(each) for each in arguments)
     dispatcher.compile(types)
-    made = dispatcher.overloads[types]
-    if made.signature.return_type not in (numba.int64, numba.none):
-        raise TypeError(f"{name} returns {made.signature.return_type}, not an int64 or nothing")
-    symbol = made.fndesc.llvm_func_name
-    taken = [str(word.type) for word in made.library.get_function(symbol).arguments]
+    signature, described, made = _PARTS(dispatcher.overloads[types])
+    if signature.return_type not in (numba.int64, numba.none):
+        raise TypeError(f"{name} returns {signature.return_type}, not an int64 or nothing")
+    symbol = described.llvm_func_name
+    taken = [str(word.type) for word in made.get_function(symbol).arguments]
     passed = ["ptr", "ptr", *chain.from_iterable(map(_words_passed, arguments))]
     if taken != passed:
         raise NotImplementedError(f"numba passes {taken} to {name}, where {passed} was expected")
-    ir: Any = llvm.parse_assembly(made.library.get_llvm_str())
+    ir: Any = llvm.parse_assembly(made.get_llvm_str())
     named = [*ir.functions, *ir.global_variables]
     outside = [each.name for each in named if each.is_declaration]
     # LLVM ends the process where code needs what is not there.
     if numbas := [x for x in outside if not x.startswith("llvm.") and x not in IN_EVERY_PROCESS]:
         raise NotImplementedError(f"{name} needs {', '.join(numbas)}, which only numba has")
-    _, _, (code, _) = made.library.serialize_using_object_code()
+    _, _, (code, _) = made.serialize_using_object_code()
     return MachineCode(symbol, len(passed) - 2, code)
 
 

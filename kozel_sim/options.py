@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +67,8 @@ def complete_knobs(incomplete: str) -> list[str]:
 
 def complete_paths(incomplete: str, ending: str) -> list[str]:
     """Return the folders, and the files with this ending, that a path may become."""
-    found = (str(path) + "/" * path.is_dir() for path in Path().glob(f"{incomplete}*"))
+    paths = glob(f"{escape(incomplete)}*")
+    found = (path + "/" * Path(path).is_dir() for path in paths)
     return sorted(path for path in found if path.endswith(("/", ending)))
 
 

@@ -91,6 +91,13 @@ def results_of_run(played: Run | Totals) -> Results:
     _add_changes(played, found, has_duels)
     if rows := played.manifest.get("stopping"):
         _add_stopping(rows, found)
+    knobs = [rules["knobs"] for rules in played.manifest["rules"]]
+    singles = any(each["players"] > 2 and each["teams"] == "none" for each in knobs)
+    if has_duels and found.short and singles:
+        found.short.append(
+            "Where more than two played for themselves, the first named sat alone, and all others "
+            "played the second."
+        )
     if isinstance(played, Run):
         _add_seats(played, found)
     return found
@@ -239,9 +246,6 @@ def _add_duels(played: Run, found: Results) -> None:
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
             found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
-            if players > 2 and rates and "teams" not in str(played.manifest["design"]):
-                alone = "The first sat alone among others of the second in each of these matches."
-                found.short += [alone] * (alone not in found.short)
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:

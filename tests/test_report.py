@@ -42,6 +42,7 @@ KINDS = {
     "--design teams",
     "compare": "compare seven_tips random -n 60 --seed 1",
     "sure": "compare seven_tips dump_heavy --seed 1 --players 2 --stop sprt -n 400",
+    "sure alone": "compare seven_tips random --seed 1 --stop sprt -n 400",
     "narrow": "tournament --seed 1 --players 2 --stop width=0.2 -n 400",
     "sweep": "sweep --rules room-fish-one --vary open_at=0,25 --players 3 -n 12 --seed 1",
     "experiment": "run mine.toml",
@@ -292,6 +293,22 @@ def test_own_policies_that_kept_their_seats_are_named_in_python(tmp_path, monkey
         exec(unescape(code).replace("'FILE'", "'FILE.py'"), {})
     again = load_run("again").frame.drop(columns="policy")
     assert again.equals(run.frame.drop(columns="policy"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "players", "alone"),
+    [("room-fish-all", 2, False), ("room-fish-all", 3, True), ("pair-traditional", 4, False)],
+)
+def test_who_sat_alone_in_a_duel_is_told_where_somebody_did(preset, players, alone):
+    run = tournament(preset, ["random", "dump_heavy"], 12, 1, players=players, design="duels")
+    words = Tree(report_html(run)).words
+    assert "random is " in words or "Not decided: random" in words
+    assert ("the first named sat alone" in words) == alone
+
+
+def test_who_sat_alone_is_told_of_a_comparison_that_stopped(page_of):
+    assert "the first named sat alone" in Tree(page_of("sure alone")).words
+    assert "the first named sat alone" not in Tree(page_of("sure")).words
 
 
 # ---------------------------------------------------------------------- rules
