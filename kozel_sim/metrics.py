@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.fixed import Span
 from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
 
@@ -89,6 +90,8 @@ class DealSums:
         How many matches there are.
     strata : array of int, ``[deal]``
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
+    span : (float, float), optional
+        Between what the rules keep the metric of the only name, who sits at every seat.
     """
 
     names: list[Any]
@@ -97,6 +100,7 @@ class DealSums:
     rate: bool
     matches: int
     strata: npt.NDArray[np.int64]
+    span: Span | None = None
 
     @classmethod
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
@@ -113,7 +117,8 @@ class DealSums:
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         matches = int((rows["seat"] == 0).sum())
-        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
+        span = _span_of(rows, kind, matches) if len(found) == 1 else None
+        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows), span)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -128,7 +133,9 @@ class DealSums:
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
         matches = sum(part.matches for part in parts)
-        return cls(names, totals, counts, parts[0].rate, matches, strata)
+        spans = [part.span for part in parts if part.span is not None]
+        span = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+        return cls(names, totals, counts, parts[0].rate, matches, strata, span)
 
     @property
     def deals(self) -> int:
@@ -149,7 +156,7 @@ class DealSums:
     def mean(self, place: int, level: float) -> stats.Estimate:
         """Return the mean of the name at a place, clustered by deal."""
         totals, counts = self.totals[place], self.counts[place]
-        return stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+        return stats.clustered_mean(totals, counts, level, self.rate, self.strata, self.span)
 
     def difference(self, first: int, second: int, level: float) -> stats.Estimate:
         """Return the first mean less the second, paired and clustered by deal."""
@@ -159,6 +166,15 @@ class DealSums:
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
         return list(combinations(range(len(self.names)), 2))
+
+
+def _span_of(rows: pd.DataFrame, kind: Metric, matches: int) -> Span | None:
+    """Return between what the rules keep a metric of all seats; None if rows are not all."""
+    head = rows.iloc[0]
+    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * head["players"]:
+        return None
+    goats = stats.goats_in(rows, str(head["preset"]), int(head["players"]))
+    return goats.of_a_player if goats else None
 
 
 def values_of(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:
