@@ -255,7 +255,7 @@ def print_board(
         f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
         f"rounds per match {interval(cells['rounds'], 1, 2)}"
         + (
-            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            f", capped {interval(cells['capped_rate'], 100, 2)} (these have no goat)"
             if cells["capped_rate"].estimate
             else ""
         )

@@ -228,6 +228,34 @@ class RuleSet(BaseModel):
         return cls._checked({**knobs, "base": base})
 
     @classmethod
+    def named(cls, name: str, players: int) -> RuleSet | None:
+        """Return the rules whose :attr:`name` it is, or None if it is no rule set's.
+
+        Parameters
+        ----------
+        name : str
+            A preset's name, or "custom", with changed knobs in brackets, as in a run's frame.
+        players : int
+            How many play.
+
+        Examples
+        --------
+        >>> rules = RuleSet.preset("sea-goat").replace(target=101)
+        >>> RuleSet.named(rules.name, 4) == rules, RuleSet.named("mine", 4)
+        (True, None)
+        """
+        base, _, changed = name.partition("[")
+        words = filter(None, changed.removesuffix("]").split(","))
+        try:
+            said = (word.partition("=") for word in words)
+            knobs = {knob: int(v) if v.isdecimal() else v for knob, _, v in said}
+            if base in PRESETS:
+                return cls.preset(base, players).replace(**knobs)
+            return cls._checked({"players": players}).replace(**knobs) if base == "custom" else None
+        except ValueError:
+            return None
+
+    @classmethod
     def _checked(cls, values: dict[str, Any]) -> RuleSet:
         """Build from values, with one clear line instead of pydantic's report."""
         try:
@@ -336,6 +364,28 @@ class RuleSet(BaseModel):
     def points_win(self) -> bool:
         """Whether many points are good: whoever reaches the target wins, and is not the goat."""
         return self.reach_effect == "wins"
+
+    @property
+    def goats(self) -> tuple[int, int]:
+        """How many sides are goats in a match that ends, at least and at most.
+
+        A match ends when some side reaches the target, as its goat, or as the winner among goats.
+        So it counts how many sides one round can bring there: where winners are credited one; where
+        hands are written on their holders all but who went out, and all of them only after a fish
+        of which everybody writes his own hand.
+
+        Examples
+        --------
+        >>> [RuleSet.preset(p, 4).goats for p in ("household-300", "room-fish-one", "sea-goat")]
+        [(3, 3), (1, 3), (1, 1)]
+        >>> [RuleSet.preset(p, 2).goats for p in ("room-fish-all", "room-fish-one")]
+        [(1, 2), (1, 1)]
+        """
+        all_write = self.fish_scoring == "all_own"
+        at_once = 1 if self.ledger == "credit" else self.sides - (not all_write)
+        if self.reach_effect == "wins":
+            return self.sides - at_once, self.sides - 1
+        return 1, at_once
 
     @property
     def bazaar_size(self) -> int:

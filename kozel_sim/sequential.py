@@ -250,6 +250,8 @@ def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Est
     >>> wide.estimate == plain.estimate, wide.ci_low < plain.ci_low
     (True, True)
     """
+    if found.fixed:
+        return found
     n = found.n_deals
     deviation = found.std_error * math.sqrt(n)
     if n < FIRST_LOOK or not math.isfinite(deviation):
