@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from kozel_sim.checks import need_unsigned, read_seed
+from kozel_sim.files import SCRATCH, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,8 +35,6 @@ MANIFEST = "manifest.json"
 JOURNAL = "parts.jsonl"
 """What is there of a run that is not finished: a line for each part, in the order they came."""
 LOCK = ".lock"
-SCRATCH = ".making-"
-"""How the names of files begin that are being written."""
 IDENTITY = (
     *("format", "stream", "version", "sources", "seed", "deals", "design", "rules", "policies"),
     *("schedule", "aggregate", "rounds", "stop", "shard"),
@@ -202,22 +201,6 @@ def clean(path: Path) -> None:
             scratch.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or, if that fails, as it was before."""
-    scratch = path.with_name(f"{SCRATCH}{path.name}")
-    try:
-        with scratch.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
 def append_line(path: Path, line: str) -> None:
     """Write a line behind a file's others, whole or not at all."""
     try:
@@ -232,16 +215,6 @@ def append_line(path: Path, line: str) -> None:
                 raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _sync_folder(path: Path) -> None:
-    """Let a folder remember the names in it, where the system can be asked to."""
-    with suppress(OSError, AttributeError):
-        number = os.open(path, os.O_RDONLY)
-        try:
-            os.fdatasync(number)
-        finally:
-            os.close(number)
 
 
 # ---------------------------------------------------------------------- what is listed

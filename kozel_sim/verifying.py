@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
+from kozel_sim.files import SCRATCH
 from kozel_sim.parts import Part
 from kozel_sim.runs import block_of, gaps, number_of_block, write_frames
-from kozel_sim.store import IDENTITY, MANIFEST, SCRATCH, read_manifest, read_table
+from kozel_sim.store import IDENTITY, MANIFEST, read_manifest, read_table
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
 

@@ -10,7 +10,7 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "tiles rng presets rules fingerprint provenance _native _jit",
+    "words": "tiles rng presets rules fingerprint provenance files names _native _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
@@ -19,7 +19,7 @@ LAYERS = {
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable direction fixed intervals",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
-    "cluster options svg replay rule_words report_plots report_results fine_print "
+    "streams cluster options svg replay rule_words report_plots report_results fine_print "
     "report_page cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
