@@ -144,7 +144,8 @@ def run(
 ) -> None:
     """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
     from kozel_sim.experiment import load_experiment
-    from kozel_sim.tournaments import Tournament, read_shard
+    from kozel_sim.manifest import read_shard
+    from kozel_sim.tournaments import Tournament
 
     loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}

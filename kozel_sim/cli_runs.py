@@ -70,15 +70,14 @@ def report(
     It needs nothing but a browser. Replays of matches with functions of yours need their --code.
     """
     from kozel_sim.report_page import MARK, report_html
-    from kozel_sim.runs import load
+    from kozel_sim.runs import load, need_matches
     from kozel_sim.store import read_finished
 
-    if str(read_finished(folder).get("design")).startswith("the tell"):
-        raise ValueError(f"{folder} holds a table of the tell, and no matches to report on")
+    need_matches(folder, read_finished(folder))
     out = out or folder / "report.html"
     if out == STDOUT:
         told = ""
-    elif out.is_file() and MARK.encode() in out.read_bytes()[:100]:
+    elif out.is_file() and MARK.encode() in _start_of(out):
         told = "written over the report in"
     elif out.is_file():
         raise FileExistsError(f"{out} is there and is no report; choose another file")
@@ -92,6 +91,11 @@ def report(
     else:
         write_whole(out, page.encode())
         print(f"{told} {out}")
+
+
+def _start_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def ratings(folder: Folder, json_: Json = False) -> None:
@@ -175,11 +179,13 @@ def export(
 ) -> None:
     """Write a run's frame as CSV: one row per match and seat, or per round and seat."""
     from kozel_sim.export import write_csv
-    from kozel_sim.runs import read_frames
+    from kozel_sim.runs import need_matches, need_whole, read_frames
     from kozel_sim.store import read_finished
 
     need_new_file(csv)
     manifest = read_finished(folder)
+    need_matches(folder, manifest)
+    need_whole(folder, manifest)
     kind = "rounds" if rounds else "matches"
     if manifest.get("aggregate") or (rounds and not manifest.get("rounds")):
         raise ValueError(

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from kozel_sim import plots
 from kozel_sim.keeping import made
+from kozel_sim.manifest import TELL, TELL_DESIGN
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
@@ -25,10 +26,15 @@ from kozel_sim.printing import (
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
-from kozel_sim.tell import ALL_OF, CLAIM, OBSERVERS, measure_planned
+from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament
 
-FRAME = "tell.parquet"
+TEXTS, WHOLES = ("preset", "policy", "touched", "observer", "claim"), ("players", "left", "events")
+TYPES = {
+    name: "string" if name in TEXTS else "int64" if name in (*WHOLES, "n_deals") else "double"
+    for name in COLUMNS
+}
+"""The columns of the frame on disk, and their types."""
 CLAIMS = {
     "below": "no: below",
     "within": "yes",
@@ -41,7 +47,7 @@ def report_tell(
     planned: Tournament, folder: Path | None, workers: int, json_: bool, quiet: bool
 ) -> None:
     """Measure the tell unless a folder holds it already; print and write it."""
-    manifest = planned.manifest() | {"name": "tell", "design": f"the tell: {planned.design}"}
+    manifest = planned.manifest() | {"name": "tell", "design": f"{TELL_DESIGN}{planned.design}"}
     del manifest["blocks"]
     if (
         folder is not None
@@ -49,7 +55,8 @@ def report_tell(
         and is_whole(folder, read_manifest(folder))
     ):
         manifest = read_manifest(folder)
-        frame = read_table(folder, manifest["files"][0]).to_pandas()
+        table = read_table(folder, manifest["files"][0], TYPES)
+        frame = table.to_pandas(ignore_metadata=True)
         note = f"{folder} holds this very run already; read, not played again"
     else:
         if quiet:
@@ -65,7 +72,7 @@ def report_tell(
             manifest |= made(time.perf_counter() - start)
             if kept is not None:
                 content = write_table(pa.Table.from_pandas(frame, preserve_index=False))
-                kept.keep({FRAME: content}, {FRAME: {"rows": len(frame)}})
+                kept.keep({TELL: content}, {TELL: {"rows": len(frame)}})
                 kept.finish(closing(manifest), lambda scratch: write_tell(frame, scratch))
         note = f"{planned.matches:,} matches in {manifest['seconds']:.1f} s"
         if folder is not None:
