@@ -12,6 +12,7 @@ from kozel_sim.plain import records
 from kozel_sim.printing import need_new_file, print_json
 from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
+from kozel_sim.run_pictures import draw_run
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
@@ -149,6 +150,7 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
+    draw_run(played, out, face_of(played, sweep).picture)
     if not (quiet or json_):
         print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
 

@@ -17,7 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from kozel_sim.style import Picture
 
 Column: TypeAlias = "pd.Series[float]"
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -40,13 +42,13 @@ SERIES = [
 
 def new_axes(width: float, height: float) -> Axes:
     """Return axes on a new figure, which pyplot keeps until a notebook has shown it."""
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
+    figure = plt.figure(figsize=(width, height), layout="constrained", FigureClass=Picture)
+    return figure.add_subplot()
 
 
 def new_figure(width: float, height: float) -> Figure:
     """Return a new figure that pyplot has made (so a notebook can show it) and does not keep."""
-    figure = plt.figure(figsize=(width, height), layout="constrained")
+    figure = plt.figure(figsize=(width, height), layout="constrained", FigureClass=Picture)
     plt.close(figure)
     return figure
 
@@ -139,3 +141,19 @@ def wrapped(name: str, width: int = 26) -> str:
             lines.append("")
         lines[-1] += word
     return "\n".join(lines)
+
+
+STRETCHED = "stretched scale: {}"
+"""What a figure says of an axis whose steps are not all alike."""
+
+
+def stretched(ax: Axes, how: str = "each step is ten times the one before") -> None:
+    """Say that an axis is stretched, and write its numbers as they are."""
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    note(ax, STRETCHED.format(how))
+
+
+def note(ax: Axes, text: str) -> None:
+    """Write below an axis' label what must be known to read the axis."""
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{text}".strip())

@@ -23,6 +23,7 @@ from kozel_sim.drawing import (
     wrapped,
 )
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 
 PAYOFFS = {
     "points_per_match": "points per match",
@@ -32,6 +33,7 @@ PAYOFFS = {
 }
 
 
+@in_own_style
 def ratings(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -77,6 +79,7 @@ def ratings(
     return ax
 
 
+@in_own_style
 def payoffs(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -152,6 +155,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 18 else name[:17] + "\u2026"
 
 
+@in_own_style
 def nash(
     table: pd.DataFrame,
     ax: Axes | None = None,

@@ -39,6 +39,7 @@ from kozel_sim.drawing import (
 from kozel_sim.field_plots import nash, payoffs, ratings
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 
 __all__ = [
     "ablation",
@@ -69,6 +70,7 @@ LABEL_WIDTH = 50
 """Characters of a line of a long label."""
 
 
+@in_own_style
 def leaderboard(
     summary: pd.DataFrame,
     ax: Axes | None = None,
@@ -124,6 +126,7 @@ def leaderboard(
     return ax
 
 
+@in_own_style
 def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
     """Return a new figure with a leaderboard for each preset and number of players.
 
@@ -153,6 +156,7 @@ def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
     return figure
 
 
+@in_own_style
 def goat_rates(
     summary: pd.DataFrame,
     ax: Axes | None = None,
@@ -221,6 +225,7 @@ def goat_rates(
     return ax
 
 
+@in_own_style
 def seats(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -272,6 +277,7 @@ def seats(
     return ax
 
 
+@in_own_style
 def forest(
     effects: pd.DataFrame,
     ax: Axes | None = None,
@@ -337,6 +343,7 @@ def forest(
     return ax
 
 
+@in_own_style
 def forests(effects: pd.DataFrame) -> Figure:
     """Return a new figure with forest plots of goat rate and rounds by number of players."""
     several = effects.groupby("players", sort=False)["preset"].nunique() > 1
@@ -358,6 +365,7 @@ DIFFERENCES = {
 }
 
 
+@in_own_style
 def duels(
     comparisons: pd.DataFrame,
     ax: Axes | None = None,
@@ -405,6 +413,7 @@ def duels(
     return ax
 
 
+@in_own_style
 def all_duels(comparisons: pd.DataFrame) -> Figure:
     """Return a new figure: points per round and goat rate of all duels, a row per rule set."""
     parts = comparisons[["preset", "players"]].drop_duplicates().to_numpy().tolist()
@@ -420,6 +429,7 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     return figure
 
 
+@in_own_style
 def ablation(
     comparisons: pd.DataFrame,
     ax: Axes | None = None,

@@ -25,6 +25,7 @@ from kozel_sim.drawing import (
     new_figure,
     one,
     plain,
+    stretched,
     table_of,
     title_of,
     wrapped,
@@ -33,6 +34,7 @@ from kozel_sim.metrics import DealSums, metric_of
 from kozel_sim.rows import by_deal
 from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
 
 MOST_BINS = 60
@@ -43,6 +45,7 @@ ALONE = 3
 """A bar so many times as high as its neighbours may be cut, like that of accounts never opened."""
 
 
+@in_own_style
 def points(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -89,6 +92,7 @@ def points(
     return ax
 
 
+@in_own_style
 def rounds(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the distribution of the rounds of a match, by preset and number of players.
 
@@ -174,6 +178,7 @@ def _quantile(values: Floats, counts: Floats, share: float) -> float:
     return float(values[order][np.searchsorted(reached, share * reached[-1])])
 
 
+@in_own_style
 def convergence(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -248,6 +253,7 @@ def convergence(
     if sums.rate:
         in_percent(ax, "y")
     ax.set_xlabel(f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
+    stretched(ax)
     ax.set_ylabel(metric.replace("_", " "))
     ax.set_title(f"{title_of(rows)}: {wrapped(str(policy), 40)}", loc="left", fontsize="medium")
     ax.legend(fontsize="small")
@@ -281,6 +287,7 @@ def _room(
 OBSERVER_LABELS = {"table": "seen from the table", "next": "seen by the next seat"}
 
 
+@in_own_style
 def tell(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -359,6 +366,7 @@ def tell(
     return ax
 
 
+@in_own_style
 def tells(frame: pd.DataFrame, observer: str = "table") -> Figure:
     """Return a new figure with the tell of every policy, by preset and number of players."""
     parts = frame[["preset", "players", "policy"]].drop_duplicates().to_numpy().tolist()

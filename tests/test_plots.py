@@ -24,7 +24,8 @@ from kozel_sim import (
 )
 from kozel_sim.metrics import DealSums
 from kozel_sim.plots import forest, forests, leaderboard, leaderboards
-from kozel_sim.reporting import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.reporting import print_board, print_effects
+from kozel_sim.run_pictures import draw_run
 from kozel_sim.sequential import sequence_of
 from kozel_sim.sweep import effects
 
@@ -150,9 +151,9 @@ def test_new_figure_is_whole_and_not_kept_by_pyplot(summary, swept, ax, tmp_path
 
 def test_run_that_is_written_leaves_no_figure_open(tmp_path, swept):
     run = tournament("room-fish-all", FIELD[:2], 20, seed=1, players=2)
-    write_leaderboard(run, tmp_path)
+    draw_run(run, tmp_path, "leaderboard.png")
     rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
-    write_sweep(tournament(rules, FIELD[:2], 20, seed=1), tmp_path)
+    draw_run(tournament(rules, FIELD[:2], 20, seed=1), tmp_path, "forest.png")
     assert (tmp_path / "leaderboard.png").exists()
     assert (tmp_path / "forest.png").exists()
     assert plt.get_fignums() == []
