@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import warnings
 from dataclasses import replace
@@ -92,6 +93,8 @@ def main() -> None:
     # What is loaded stays; looking for garbage in it again and again takes a tenth of the start.
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
+    # Pictures are files here, and a backend that matplotlib does not know would end its import.
+    os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
     open_streams()
     try:

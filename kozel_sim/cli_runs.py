@@ -15,6 +15,7 @@ from kozel_sim.plain import records
 from kozel_sim.printing import STDOUT, need_new_file, print_json, write_text
 from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
+from kozel_sim.run_pictures import draw_run
 from kozel_sim.streams import reader_is_gone
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
+    draw_run(played, out, face_of(played, sweep).picture)
     if not (quiet or json_):
         print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
 

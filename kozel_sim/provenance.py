@@ -17,9 +17,9 @@ _ABOVE = """
     direction drawing duels experiment export field_plots fine_print fixed frames guarded intervals
     keeping manifest merging metagame metrics moments notable options parts plain planning playing
     plots positions printing progress rankings rating_report ratings replay report_page report_plots
-    report_results reporting rounds rows rule_words run_plots runs schedule sequential showing
-    simulation stats stopping store streams svg sweep tell tell_report timing totals tournaments
-    verifying warming
+    report_results reporting rounds rows rule_words run_pictures run_plots runs schedule sequential
+    showing simulation stats stopping store streams style svg sweep tell tell_report timing totals
+    tournaments verifying warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""

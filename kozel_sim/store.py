@@ -100,13 +100,15 @@ class RunFolder:
             self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
-        """Add files such as plots, and note that all is done."""
+        """Add files such as tables, and note that all is done."""
         if extra is not None:
             scratch = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.path))
-            extra(scratch)
-            for path in sorted(scratch.iterdir()):
-                path.replace(self.path / path.name)
-            scratch.rmdir()
+            try:
+                extra(scratch)
+                for path in sorted(scratch.iterdir()):
+                    path.replace(self.path / path.name)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
         self.note(**more)
         (self.path / JOURNAL).unlink(missing_ok=True)
 

@@ -7,12 +7,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
 import pyarrow as pa
 from rich.table import Table
 
-from kozel_sim import plots
 from kozel_sim.keeping import made
 from kozel_sim.manifest import TELL, TELL_DESIGN
 from kozel_sim.plain import records
@@ -23,6 +21,7 @@ from kozel_sim.printing import (
     progress_bar,
     spread,
 )
+from kozel_sim.run_pictures import TELL, draw_run
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
@@ -86,14 +85,15 @@ def report_tell(
             "frequency: he lacked the value; chance: of that, to somebody who sees no hand (table) "
             f"or to the next seat (next).\nThe tip claims {CLAIM[0]:.0%} to {CLAIM[1]:.0%}."
         )
+    if folder is not None:
+        draw_run(frame, folder, TELL)
+    if not (quiet or json_):
         print(f"{note}; seed {planned.seed}")
 
 
 def write_tell(frame: pd.DataFrame, folder: Path) -> None:
-    """Write the frame as CSV, and its plot."""
-    matplotlib.use("Agg")
+    """Write the frame as CSV."""
     frame.to_csv(folder / "tell.csv", index=False)
-    plots.tells(frame).savefig(folder / "tell.png", dpi=120)
 
 
 def print_tell(title: str, rows: pd.DataFrame) -> None:

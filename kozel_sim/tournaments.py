@@ -340,7 +340,7 @@ class Tournament:
         mapper : callable, optional
             Who plays the parts; by default threads of this process.
         extra : callable, optional
-            Called with the results and a folder, to add files such as plots.
+            Called with the results and a folder, to add files such as tables.
 
         Raises
         ------

@@ -18,9 +18,9 @@ LAYERS = {
     "metrics rankings balance ratings metagame stopping planning "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable direction fixed intervals guarded manifest columns",
-    "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
-    "streams cluster options svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "faces": "style drawing run_plots field_plots plots printing run_pictures reporting "
+    "rating_report tell_report streams cluster options svg replay rule_words report_plots "
+    "report_results fine_print report_page cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
@@ -31,6 +31,7 @@ LOADS_LATE = (
     "printing.py",
     "rating_report.py",
     "reporting.py",
+    "run_pictures.py",
 )
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
 COMPILERS = {"njit", "jit", "cfunc", "vectorize", "guvectorize", "generated_jit", "stencil"}
