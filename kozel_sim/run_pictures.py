@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
 
 LEADERBOARDS, FORESTS, ALL_DUELS = "leaderboard.png", "forest.png", "duels.png"
-TELL = "tell.png"
+TELL_PICTURE = "tell.png"
 """Names of the pictures: of a tournament, a sweep, duels, and the tell."""
 DPI = 120
 
@@ -28,7 +28,7 @@ def draw_run(played: Run | Totals | pd.DataFrame, folder: Path, name: str) -> No
 
 def write_picture(path: Path, draw: Callable[[], Figure]) -> None:
     """Draw a picture into a file, whole; whatever prevents it is one line of warning."""
-    from kozel_sim.store import write_whole
+    from kozel_sim.files import write_whole
 
     try:
         import matplotlib
@@ -77,6 +77,6 @@ DRAW: dict[str, Callable[[Any], Figure]] = {
     LEADERBOARDS: _leaderboards,
     FORESTS: _forests,
     ALL_DUELS: _duels,
-    TELL: _tells,
+    TELL_PICTURE: _tells,
 }
 """What draws each picture."""

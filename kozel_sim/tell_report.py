@@ -21,7 +21,7 @@ from kozel_sim.printing import (
     progress_bar,
     spread,
 )
-from kozel_sim.run_pictures import TELL, draw_run
+from kozel_sim.run_pictures import TELL_PICTURE, draw_run
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
@@ -86,7 +86,7 @@ def report_tell(
             f"or to the next seat (next).\nThe tip claims {CLAIM[0]:.0%} to {CLAIM[1]:.0%}."
         )
     if folder is not None:
-        draw_run(frame, folder, TELL)
+        draw_run(frame, folder, TELL_PICTURE)
     if not (quiet or json_):
         print(f"{note}; seed {planned.seed}")
 
