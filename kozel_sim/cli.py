@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 import warnings
 from dataclasses import replace
@@ -93,6 +94,8 @@ def main() -> None:
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
     warnings.showwarning = warn  # type: ignore[assignment]
+    # What it says of its fonts and folders is nothing to whom asked for a table.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     open_streams()
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
