@@ -25,6 +25,7 @@ from numba.core.typing.templates import builtin_registry
 
 from kozel_sim._native import MachineCode, cache_folder, tell_unkept, why_not_kept
 from kozel_sim.fingerprint import fingerprint, helpers
+from kozel_sim.names import file_name
 
 F = TypeVar("F", bound=Callable)
 
@@ -154,7 +155,10 @@ def compile_policy(function: Callable, signature: object) -> object:
     # Not of a notebook's cell: numba would look at its text alone, and keep on playing a helper or
     # a constant of another cell that has changed since.
     in_file = Path(function.__code__.co_filename).is_file()
-    known = fingerprint(function) if in_file else None
+    # numba names files after it, too, which not every locale can.
+    name = f"{function.__module__}.{function.__qualname__}"
+    can_be_named = file_name(name) == name
+    known = fingerprint(function) if in_file and can_be_named else None
     if known is not None and why_not_kept():
         # numba would look for another place, such as beside the user's file.
         tell_unkept(why_not_kept())

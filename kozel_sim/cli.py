@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 import warnings
@@ -96,6 +97,8 @@ def main() -> None:
     # Pictures are files here, and a backend that matplotlib does not know would end its import.
     os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
+    # What it says of its fonts and folders is nothing to whom asked for a table.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     open_streams()
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)

@@ -466,7 +466,9 @@ def load_code(path: str | Path) -> list[str]:
     """
     path = Path(path)
     before = dict(_registry)
-    spec = importlib.util.spec_from_file_location(f"kozel_policies_{path.stem}", path.resolve())
+    # numba writes the module's name in UTF-8, in which not all names of files can be.
+    stem = read_name(path.stem).encode(errors="replace").decode()
+    spec = importlib.util.spec_from_file_location(f"kozel_policies_{stem}", path.resolve())
     if not path.is_file() or spec is None or spec.loader is None:
         raise ValueError(f"no Python file at {path}")
     read_code_text(path)
