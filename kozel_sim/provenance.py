@@ -18,7 +18,7 @@ _ABOVE = """
     moments notable options parts plain planning playing plots positions printing progress
     rankings rating_report ratings replay report_page report_plots report_results reporting
     rounds rows rule_words run_plots runs schedule sequential showing simulation stats stopping
-    store svg sweep tell tell_report timing totals tournaments verifying warming
+    store svg sweep tell tell_report timing totals tournaments verifying walks warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""

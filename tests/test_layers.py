@@ -15,7 +15,7 @@ LAYERS = {
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning "
+    "metrics rankings balance ratings metagame stopping planning walks "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
