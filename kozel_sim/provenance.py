@@ -19,7 +19,7 @@ _ABOVE = """
     plots positions printing progress rankings rating_report ratings replay report_page report_plots
     report_results reporting rounds rows rule_words run_pictures run_plots runs schedule sequential
     showing simulation stats stopping store streams style svg sweep tell tell_report timing totals
-    tournaments verifying warming
+    tournaments verifying walks warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""

@@ -58,7 +58,7 @@ from kozel_sim.schedule import (
     meetings,
     whole_cycles,
 )
-from kozel_sim.sequential import looks
+from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
 from kozel_sim.stopping import Stop, Watch, read_stop
 from kozel_sim.store import (
     holds_run,
@@ -74,8 +74,6 @@ CHUNK_BYTES = 400
 """Memory that a match of a chunk takes where no frame is made."""
 ROUND_BYTES, FEW_ROUNDS = 108, 8
 """Memory that a row of the rounds takes at its peak, and how many rounds a match has at least."""
-FIRST_LOOK, LOOK_GROWTH = 100, 1.1
-"""A run that may stop is looked at after so many deals, and each time there are so many times."""
 SEATED = "seating"
 """The design of ``simulate``: policies as they are seated."""
 

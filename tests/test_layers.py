@@ -15,7 +15,7 @@ LAYERS = {
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning "
+    "metrics rankings balance ratings metagame stopping planning walks "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable direction fixed intervals guarded manifest columns",
     "faces": "style drawing run_plots field_plots plots printing run_pictures reporting "
