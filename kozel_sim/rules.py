@@ -19,6 +19,10 @@ from kozel_sim.presets import PRESETS, Preset
 from kozel_sim.tiles import tile_id
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
+_CREDITED = ("credit_lowest", "credit_difference")
+LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
+"""Knobs that records and digests of before do not have, with what was played then: a rule set in
+which one of them has this value keeps its digest, and a record without it is read so."""
 
 
 class RuleSet(BaseModel):
@@ -63,11 +67,14 @@ class RuleSet(BaseModel):
         "max_total", description="who leads first when no double was dealt"
     )
     lead_forced: bool = Field(True, description="the tile that gives the first lead must be played")
+    lead_blank: bool = Field(True, description="whether a round may be led with 0-0")
     lead_repeat: Literal[
         "first_round_only", "until_any_official_record", "after_every_unrecorded_round"
     ] = Field("first_round_only", description="when the first-lead rule is used again")
-    lead_next: Literal["finisher"] = Field(
-        "finisher", description="the player who went out, or the fisherman, leads the next round"
+    lead_next: Literal["finisher", "next_seat", "winner", "loser"] = Field(
+        "finisher",
+        description="who leads the next round: whoever went out or made the fish; the seat behind "
+        "the last leader; the winner; the loser",
     )
     # The turn
     bazaar_draw: Literal["until_playable", "none"] = Field(
@@ -94,9 +101,14 @@ class RuleSet(BaseModel):
         True, description="a fish at once when no tile off the table fits an end"
     )
     fish_scoring: Literal[
-        "all_own", "max_takes_all", "lowest_free", "pair_lower_wins", "credit_lowest"
+        "all_own",
+        "max_takes_all",
+        "lowest_free",
+        "pair_lower_wins",
+        "credit_lowest",
+        "credit_difference",
     ] = Field("all_own", description="who writes what after a fish")
-    pair_fish_points: Literal["losers_hands", "all_hands"] = Field(
+    pair_fish_points: Literal["losers_hands", "all_hands", "difference"] = Field(
         "losers_hands", description="what a fish is worth under pair_lower_wins"
     )
     fish_tie: Literal[
@@ -303,13 +315,13 @@ class RuleSet(BaseModel):
             ),
             (
                 self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", "credit_lowest"),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins or "
-                f"credit_lowest, not {self.fish_scoring}",
+                and self.fish_scoring not in ("pair_lower_wins", *_CREDITED),
+                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
+                f"credit_lowest or credit_difference, not {self.fish_scoring}",
             ),
             (
-                self.ledger == "penalty" and self.fish_scoring == "credit_lowest",
-                "fish_scoring=credit_lowest goes with ledger=credit",
+                self.ledger == "penalty" and self.fish_scoring in _CREDITED,
+                f"fish_scoring={self.fish_scoring} goes with ledger=credit",
             ),
             (
                 (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
@@ -319,6 +331,11 @@ class RuleSet(BaseModel):
             (
                 self.lead_order == "ones_only" and self.bazaar_size > 0,
                 "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
+            ),
+            (
+                self.lead_order == "blank_first" and not self.lead_blank,
+                "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
+                "use ones_first",
             ),
             (
                 self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
@@ -441,7 +458,11 @@ class RuleSet(BaseModel):
     @property
     def digest(self) -> str:
         """A hash of the knobs (16 hex digits), the same on every machine and in every version."""
-        text = json.dumps(self.knobs(), sort_keys=True, separators=(",", ":"))
+        knobs = self.knobs()
+        for knob, default in LATER_KNOBS.items():
+            if knobs[knob] == default:
+                del knobs[knob]
+        text = json.dumps(knobs, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def encode(self) -> Rules:
@@ -539,7 +560,7 @@ def _explain(error: ValidationError) -> str:
     return f"{knob}={first['input']!r}: {message[0].lower()}{message[1:]}"
 
 
-_NOT_FOR_KERNELS = ("base", "lead_next", "pass_", "tile_over", "settlement", "elo_k")
+_NOT_FOR_KERNELS = ("base", "pass_", "tile_over", "settlement", "elo_k")
 _INT_KNOBS = tuple(f for f in RuleSet.model_fields if f not in _NOT_FOR_KERNELS)
 _OVERRIDES = ("over_a", "over_a_points", "over_b", "over_b_points", "over_alone")
 _DERIVED = ("sides", "bazaar_size", *_OVERRIDES)
