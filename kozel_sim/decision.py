@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.rng import below
+from kozel_sim.words import quoted, shorten
 from kozel_sim.view import N_PARAMS, View
 
 THOUSAND = 1000
@@ -110,7 +112,10 @@ class Function:
     def choose(self, view: View, moves: Sequence[int]) -> int:
         """Return the function's move, legal or not."""
         view.params = [*self.params, *[0.0] * (N_PARAMS - len(self.params))]
-        return int(self.choose_code(view))
+        move = self.choose_code(view)
+        if isinstance(move, str | bytes) or not hasattr(type(move), "__int__"):
+            raise TypeError(f"it returned {quoted(move)}, which is not the code of a move")
+        return int(move)
 
 
 @dataclass(frozen=True)
@@ -170,4 +175,23 @@ class Policy:
 
 
 class IllegalMoveError(ValueError):
-    """A policy returned a move that is not legal; the message names everything about it."""
+    """A policy returned no legal move, or raised; the message names everything about it."""
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error in one line, with the last place outside this package where it passed.
+
+    Examples
+    --------
+    >>> describe_error(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    own = str(Path(__file__).parent)
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(own):
+            place = f" ({Path(file).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    said = shorten(" ".join(str(error).split()))
+    return type(error).__name__ + (f": {said}" if said else "") + place
