@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -107,16 +108,18 @@ def leaderboard(
     rows = rows[rows["metric"] == metric]
     if rows.empty:
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
-    rows = rows.sort_values("estimate", ascending=metric == "rating")
+    better = better_of(metric, rows)
+    rows = rows.sort_values("estimate", ascending=sign_of(better) > 0)
     if ax is None:
         ax = new_axes(7, 1.2 + 0.4 * len(rows))
-    what = summary.columns[list(summary.columns).index("metric") - 1]
-    names = [wrapped(str(name)) for name in rows[what]]
+    group = summary.columns[list(summary.columns).index("metric") - 1]
+    names = [wrapped(str(name)) for name in rows[group]]
     look = {"markersize": 3, "capsize": 5}
     intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names, **look)
     for y, estimate in enumerate(rows["estimate"]):
         above(ax, estimate, y, f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}")
-    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
+    what = f"{LABELS.get(metric, metric)}{in_words(metric, better)}"
+    ax.set_xlabel(f"{what} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         in_percent(ax)
     ax.set_title(title_of(rows), loc="left")
@@ -398,8 +401,8 @@ def duels(
     names = [wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
     middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
     differences(ax, middle, low, high, names)
-    level = rows["level"].iloc[0]
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better_of(metric, rows))}"
+    ax.set_xlabel(f"difference in {what} ({percent(rows['level'].iloc[0])} interval)")
     ax.set_title(title_of(rows), loc="left")
     plain(ax)
     return ax
@@ -447,8 +450,8 @@ def ablation(
     Returns
     -------
     Axes
-        The axes drawn on. Bars to the left are full, those to the right hatched, and those whose
-        interval holds 0 are empty.
+        The axes drawn on, of each group the best first. Bars of what does better are full, of what
+        does worse hatched, and those whose interval holds 0 are empty.
 
     Raises
     ------
@@ -456,12 +459,16 @@ def ablation(
         If the frame has no such part, or several and none is named.
     """
     rows = one(table_of(comparisons, preset, players), "metric", metric)
+    better = better_of(metric, rows)
+    sign = sign_of(better)
     parts = []
     for against, group in rows.groupby("against", observed=True, sort=False):
         head = pd.DataFrame({"policy": [f"against {against}:"]})
         parts += [
             head,
-            group.sort_values("difference")[["policy", "difference", "ci_low", "ci_high"]],
+            group.sort_values("difference", ascending=sign < 0)[
+                ["policy", "difference", "ci_low", "ci_high"]
+            ],
         ]
     table = pd.concat(parts, ignore_index=True).iloc[::-1].reset_index(drop=True)
     if ax is None:
@@ -469,8 +476,8 @@ def ablation(
     scale = 100 if metric == "goat_rate" else 1
     middle, low, high = (scale * table[column] for column in ("difference", "ci_low", "ci_high"))
     looks: list[tuple[pd.Series[bool], dict[str, Any]]] = [
-        ((high < 0), {"facecolor": BLUE}),
-        ((low > 0), {"facecolor": VERMILION, "hatch": "////"}),
+        ((high < 0 if sign < 0 else low > 0), {"facecolor": BLUE}),
+        ((low > 0 if sign < 0 else high < 0), {"facecolor": VERMILION, "hatch": "////"}),
         ((low <= 0) & (high >= 0), {"facecolor": "none"}),
     ]
     for kind, look in looks:
@@ -483,7 +490,8 @@ def ablation(
     for label in ax.get_yticklabels():
         label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({level} interval)")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better)}"
+    ax.set_xlabel(f"difference in {what} ({level} interval)")
     ax.set_title(title_of(rows), loc="left")
     plain(ax)
     return ax

@@ -20,6 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kozel_sim import plots
+from kozel_sim.direction import better_of, in_words
 from kozel_sim.drawing import wrapped
 
 WIDTH = 5.2
@@ -114,7 +115,8 @@ def leaderboard(summary: pd.DataFrame, of: str) -> Plot:
 def points(frame: pd.DataFrame, of: str) -> Plot:
     """Draw where the points of a match end, of one rule set."""
     names = list(map(str, frame["policy"].unique()))
-    caption = f"Points at the end of a match by policy, {of}; the thick line is the median"
+    which = in_words("points", better_of("points", frame))
+    caption = f"Points at the end of a match by policy, {of}{which}; the thick line is the median"
     return draw(caption, lambda ax: plots.points(frame, ax), names, 0.6)
 
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -66,9 +67,10 @@ def points(
     Returns
     -------
     Axes
-        The axes drawn on: a row per policy, the one with the fewest points on top. All rows have
-        one scale, and the line in each is its median. A bar that is too high is cut, and its share
-        written beside it; so is the share beyond the right end, from 0.5% on.
+        The axes drawn on: a row per policy, the best on top: the one with the fewest points, or
+        where many are good, the most. All rows have one scale, and the line in each is its median.
+        A bar that is too high is cut, and its share written beside it; so is the share beyond the
+        right end, from 0.5% on.
 
     Raises
     ------
@@ -80,11 +82,13 @@ def points(
         (wrapped(str(name)), *_values(part, "points"))
         for name, part in rows.groupby("policy", observed=True, sort=False)
     ]
-    parts.sort(key=lambda part: -float(np.average(part[1], weights=part[2])))
+    better = better_of("points", rows)
+    sign = sign_of(better)
+    parts.sort(key=lambda part: sign * float(np.average(part[1], weights=part[2])))
     if ax is None:
         ax = new_axes(7, 1.2 + 0.6 * len(parts))
     _ridges(ax, parts)
-    ax.set_xlabel("points at the end of a match")
+    ax.set_xlabel(f"points at the end of a match{in_words('points', better)}")
     ax.set_title(title_of(rows), loc="left")
     return ax
 
@@ -248,7 +252,7 @@ def convergence(
     if sums.rate:
         in_percent(ax, "y")
     ax.set_xlabel(f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
-    ax.set_ylabel(metric.replace("_", " "))
+    ax.set_ylabel(metric.replace("_", " ") + in_words(metric, sums.better))
     ax.set_title(f"{title_of(rows)}: {wrapped(str(policy), 40)}", loc="left", fontsize="medium")
     ax.legend(fontsize="small")
     plain(ax, "y")
