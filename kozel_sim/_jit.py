@@ -120,6 +120,8 @@ _twins: list[Callable] = []
 
 def twin(function: F, compiled: Callable) -> F:
     """Let compiled code that names a plain function call a compiled one; return the plain one."""
+    if numba.config.DISABLE_JIT:
+        return function
     _twins.append(compiled)
     builtin_registry.register_global(function, numba.typeof(compiled))
     return function

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from numba.core import ir, types
@@ -36,9 +36,9 @@ def _stand_in(known: Callable[..., Any]) -> Callable[..., Any]:
 def _checked_shift(known: Callable[..., Any]) -> Callable[..., Any]:
     strict = _stand_in(known)
 
-    @overload(strict, strict=False)
+    @overload(strict, strict=False)  # type: ignore[untyped-decorator]
     def shift(number: Any, count: Any) -> Any:
-        if not (isinstance(count, types.Integer) and count.signed):
+        if not (isinstance(count, types.Integer) and getattr(count, "signed", True)):
             return lambda number, count: known(number, count)
 
         def checked(number, count):  # type: ignore[no-untyped-def]
@@ -52,10 +52,10 @@ def _checked_shift(known: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked_number(known: Callable[..., Any]) -> Callable[..., Any]:
-    """Check a function of a float: where plain Python does not raise, it is finite of the finite."""
+    """Check a function of a float: of what is finite plain Python returns finite, or raises."""
     strict = _stand_in(known)
 
-    @overload(strict, strict=False)
+    @overload(strict, strict=False)  # type: ignore[untyped-decorator]
     def number(value: Any) -> Any:
         if not isinstance(value, types.Number):
             return lambda value: known(value)
@@ -75,7 +75,7 @@ def _checked_number(known: Callable[..., Any]) -> Callable[..., Any]:
 def _checked_power(known: Callable[..., Any]) -> Callable[..., Any]:
     strict = _stand_in(known)
 
-    @overload(strict, strict=False)
+    @overload(strict, strict=False)  # type: ignore[untyped-decorator]
     def power(base: Any, exponent: Any) -> Any:
         numbers = isinstance(base, types.Number) and isinstance(exponent, types.Number)
         if not numbers or not (isinstance(base, _FLOATS) or isinstance(exponent, _FLOATS)):
@@ -96,7 +96,7 @@ def _checked_whole(known: Callable[..., Any]) -> Callable[..., Any]:
     """Check what makes a float whole: int, round, math.floor and the like."""
     strict = _stand_in(known)
 
-    @overload(strict, strict=False)
+    @overload(strict, strict=False)  # type: ignore[untyped-decorator]
     def whole(*args: Any) -> Any:
         if len(args) != 1 or not isinstance(args[0], _FLOATS):
             return lambda *args: known(*args)
@@ -116,7 +116,7 @@ def as_move(value: Any) -> Any:
     return value
 
 
-@overload(as_move, strict=False)
+@overload(as_move, strict=False)  # type: ignore[untyped-decorator]
 def _as_move(value: Any) -> Any:
     if not isinstance(value, types.Integer | types.Float):
         return lambda value: value
@@ -149,7 +149,7 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
 def _named(state: Any, value: Any) -> Any:
     """Return the function that is named, by itself or as one of the module math; else None."""
     if isinstance(value, ir.Global | ir.FreeVar):
-        return value.value if callable(value.value) and type(value.value).__hash__ else None
+        return value.value if isinstance(value.value, Hashable) else None
     if isinstance(value, ir.Expr) and value.op == "getattr":
         home = state.func_ir.get_definition(value.value)
         if isinstance(home, ir.Global | ir.FreeVar) and home.value is math:
@@ -167,7 +167,7 @@ def _is_harmless(state: Any, operand: Any) -> bool:
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class PutStandIns(FunctionPass):
+class PutStandIns(FunctionPass):  # type: ignore[misc]
     """Put in a function's code what stands in for what it calls."""
 
     _name = "put_stand_ins"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
+from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
 from kozel_sim.printing import need_new_file, print_json
 from kozel_sim.rating_report import print_ratings, ratings_of
@@ -116,7 +117,9 @@ def verify(
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
     done = {"hash": 0, "replay": 0, "listed": 0}
-    for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
+    with prints_aside():
+        findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
+    for finding in findings:
         done[finding.check] += 1
         if not finding.ok:
             wrong.append(vars(finding))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.rng import below
-from kozel_sim.words import quoted, shorten
 from kozel_sim.view import N_PARAMS, View
+from kozel_sim.words import did_you_mean, quoted, shorten
 
 THOUSAND = 1000
 _INT32 = 2**31 - 1
@@ -42,10 +42,16 @@ class Stage:
 
     def __post_init__(self) -> None:
         if self.trigger not in TRIGGERS:
-            raise ValueError(f"unknown trigger {self.trigger!r}; choose from {', '.join(TRIGGERS)}")
+            hint = did_you_mean(self.trigger, TRIGGERS)
+            raise ValueError(
+                f"unknown trigger {quoted(self.trigger)}{hint}; choose from {', '.join(TRIGGERS)}"
+            )
         for name in self.weights:
             if name not in FEATURES:
-                raise ValueError(f"unknown feature {name!r}; choose from {', '.join(FEATURES)}")
+                hint = did_you_mean(name, FEATURES)
+                raise ValueError(
+                    f"unknown feature {quoted(name)}{hint}; choose from {', '.join(FEATURES)}"
+                )
         bound = sum(abs(w) * FEATURES[name].largest for name, w in self.weights.items())
         if bound > _INT32:
             raise ValueError(

@@ -67,19 +67,31 @@ def helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
 
     Those that numba has compiled already are looked into and not returned.
     """
+    found = _reached(function)
+    return [f for f in found if isinstance(f, types.FunctionType) and f is not function]
+
+
+def reached(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Return a plain function and all of a user's own behind it, of compiled ones the plain one."""
+    return [getattr(f, "py_func", f) for f in _reached(function)]
+
+
+def _reached(function: Callable[..., Any]) -> list[Callable[..., Any]]:
     found: dict[int, Callable[..., Any]] = {id(function): function}
     waiting: list[Any] = [function]
     while waiting:
         known = waiting.pop()
         plain = getattr(known, "py_func", known)
-        named = [plain.__globals__.get(n) for code in codes_of(plain.__code__) for n in code.co_names]
+        named = [
+            plain.__globals__.get(n) for code in codes_of(plain.__code__) for n in code.co_names
+        ]
         for value in [*named, *(cell.cell_contents for cell in plain.__closure__ or ())]:
             inner = getattr(value, "py_func", value)
             own = isinstance(inner, types.FunctionType) and not _trusted(inner.__module__ or "")
             if own and id(value) not in found:
                 found[id(value)] = value
                 waiting.append(value)
-    return [f for f in found.values() if isinstance(f, types.FunctionType) and f is not function]
+    return list(found.values())
 
 
 def may_read(function: Callable[..., Any], fields: Collection[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -29,6 +30,23 @@ def quoted(value: object) -> str:
         half = MOST_ECHOED // 2
         return f"{value[:half] + '...' + value[-half:]!r} ({len(value):,} characters)"
     return shorten(repr(value))
+
+
+MOST_SAID = 4000
+"""Characters of a whole message; the longest lists of choices take about half of it."""
+
+
+def in_one_line(text: str) -> str:
+    """Return a message as the command line prints it: in one line, and never without end.
+
+    Examples
+    --------
+    >>> in_one_line("several\\n  lines")
+    'several lines'
+    """
+    long = re.compile(rf"\S{{{MOST_ECHOED * 2},}}")
+    line = long.sub(lambda word: shorten(word[0]), " ".join(text.split()))
+    return shorten(line, MOST_SAID)
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -20,13 +20,16 @@ LAYERS = {
     "chain moments commands notable direction",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
     "cluster options svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "report_page crashes performing cli cli_runs cli_replay",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
 LOADS_LATE = (
     "cli.py",
+    "cli_replay.py",
     "cli_runs.py",
+    "crashes.py",
+    "performing.py",
     "options.py",
     "printing.py",
     "rating_report.py",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim._native import need_compiler
 from kozel_sim.decision import Function, Ladder, Policy, Stage
 from kozel_sim.engine.complaints import explain
 from kozel_sim.engine.layout import (
@@ -120,6 +121,7 @@ def _listen() -> None:
 def compiled(function: Callable[..., int]) -> Any:
     """Compile a user's function to a C function; it stays alive, so its address stays good."""
     name = getattr(function, "__name__", str(function))
+    need_compiler()
     _listen()
     from kozel_sim import _jit
 
