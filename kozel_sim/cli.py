@@ -92,7 +92,6 @@ def main() -> None:
     crashes.stand_by(sys.argv[1:])
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
-        crashes.ends_by_itself()
     except (ValueError, NotImplementedError, OSError) as error:
         fail(error)
     except MemoryError as error:
@@ -105,6 +104,8 @@ def main() -> None:
         context = getattr(error, "ctx", None)
         more = f"; see {context.command_path} --help" if context else ""
         fail(f"{said[:1].lower()}{said[1:]}{more}")
+    finally:
+        crashes.ends_by_itself()
     sys.exit(code if asked else 2)
 
 
@@ -114,7 +115,6 @@ def fail(error: Exception | str) -> NoReturn:
     if isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename}: {error.strerror}"
     print(f"kozel: error: {in_one_line(text)}", file=sys.stderr)
-    crashes.ends_by_itself()
     sys.exit(2)
 
 

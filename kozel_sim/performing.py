@@ -1,4 +1,4 @@
-"""What stands around a command's playing: who compiles, who prints, what is kept if it ends early."""
+"""What stands around a command's playing: the engine made ready, prints, what is kept at an end."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
 
 
 def clear_up(path: Path, made: list[Path]) -> int:
-    """Do what a process would have done that ended in ``open_folder``; return how many parts are there.
+    """Do what a process that died could not do in ``open_folder``; return how many parts are left.
 
     Nothing is done while another process writes there.
     """

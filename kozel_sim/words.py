@@ -37,13 +37,7 @@ MOST_SAID = 4000
 
 
 def in_one_line(text: str) -> str:
-    """Return a message as the command line prints it: in one line, and never without end.
-
-    Examples
-    --------
-    >>> in_one_line("several\\n  lines")
-    'several lines'
-    """
+    """Return a message as the command line prints it: in one line, and never without end."""
     long = re.compile(rf"\S{{{MOST_ECHOED * 2},}}")
     line = long.sub(lambda word: shorten(word[0]), " ".join(text.split()))
     return shorten(line, MOST_SAID)

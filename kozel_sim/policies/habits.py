@@ -33,30 +33,11 @@ MEMORY = (
     "a policy has no memory: it must choose the same whenever it is asked about the same View, "
     "which holds all that was seen (played, void, last, shown, memory)"
 )
-_CHANGING = frozenset(
-    [
-        "add",
-        "append",
-        "appendleft",
-        "clear",
-        "discard",
-        "extend",
-        "extendleft",
-        "fill",
-        "insert",
-        "pop",
-        "popitem",
-        "popleft",
-        "put",
-        "remove",
-        "reverse",
-        "rotate",
-        "setdefault",
-        "sort",
-        "update",
-        "__setitem__",
-    ]
-)
+_CHANGING = {
+    *("add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "fill", "insert"),
+    *("pop", "popitem", "popleft", "put", "remove", "reverse", "rotate", "setdefault", "sort"),
+    *("update", "__setitem__"),
+}
 """Methods that change what they are called on."""
 
 
@@ -188,9 +169,9 @@ def _lasting(function: Any) -> dict[str, Any]:
     """Return the names of a function that stand for things which stay and can change."""
     code = function.__code__
     own = {*code.co_varnames, *code.co_cellvars}
-    defaults = dict(
-        zip(reversed(code.co_varnames[: code.co_argcount]), reversed(function.__defaults__ or ()))
-    )
+    n = code.co_argcount
+    given = function.__defaults__ or ()
+    defaults = dict(zip(code.co_varnames[n - len(given) : n], given, strict=True))
     defaults |= function.__kwdefaults__ or {}
     outside = {k: v for k, v in _names_of(function).items() if k not in own}
     still = (bool, int, float, complex, str, bytes, tuple, frozenset, ModuleType, type(None))

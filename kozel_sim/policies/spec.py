@@ -110,8 +110,8 @@ def _read_stage_weights(spec: str, text: str) -> dict[str, int]:
         thousandths = Fraction(number) * THOUSAND if number.adjusted() > -9 else Fraction(1, 2)
         if thousandths.denominator != 1 and number:
             raise ValueError(
-                f"policy {quoted(spec)}: weight {name}={shorten(str(number))} is finer than a thousandth, which is the "
-                "finest that is kept exactly"
+                f"policy {quoted(spec)}: weight {name}={shorten(str(number))} is finer than a "
+                "thousandth, which is the finest that is kept exactly"
             )
         weights[name] = int(thousandths) if number else 0
     weights = {name: weights[name] for name in FEATURES if weights.get(name)}
@@ -184,8 +184,8 @@ def _read_rule(spec: str, rule: str) -> dict[str, int]:
     if name not in FEATURES:
         known = ", ".join(FEATURES)
         raise ValueError(
-            f"policy {quoted(spec)}: {quoted(name)} is neither a feature nor a ladder that stands by "
-            f"itself{did_you_mean(name, FEATURES)}; features: {known}"
+            f"policy {quoted(spec)}: {quoted(name)} is neither a feature nor a ladder that stands "
+            f"by itself{did_you_mean(name, FEATURES)}; features: {known}"
         )
     return {name: sign * THOUSAND}
 
