@@ -20,6 +20,7 @@ from kozel_sim.options import (
     Dask,
     Design,
     Diff,
+    Equivalent,
     ExperimentFile,
     ExperimentOrRules,
     First,
@@ -60,7 +61,7 @@ from kozel_sim.printing import (
     write_text,
 )
 from kozel_sim.rating_report import print_plan
-from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
+from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
 
 if TYPE_CHECKING:
     from kozel_sim.record import Record
@@ -269,6 +270,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    equivalent: Equivalent = None,
     dask: Dask = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -286,11 +288,12 @@ def compare(
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
+    face = comparison_face(equivalent, stop)
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     with mapper_of(dask) as mapper:
-        report(planned, COMPARISON, out, workers or cores(), json_, quiet, mapper)
+        report(planned, face, out, workers or cores(), json_, quiet, mapper)
 
 
 @app.command()
@@ -306,6 +309,13 @@ def plan(
         typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
     ] = "points_per_match",
     level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    equivalent: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent",
+            help="Also plan to show that they differ by less; goat rates in percentage points.",
+        ),
+    ] = None,
     pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
@@ -330,7 +340,7 @@ def plan(
     replace(planned, deals=1, blocks=[]).play()
     played = planned.play(workers=cores())
     per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
+    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal, equivalent))  # type: ignore[union-attr]
     if json_:
         print_json(found)
     else:

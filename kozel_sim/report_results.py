@@ -18,7 +18,6 @@ from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
     DECIDED,
-    STOPPED,
     part_of,
     rank_text,
     results_of,
@@ -28,7 +27,9 @@ from kozel_sim.reporting import (
 )
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
+from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
+from kozel_sim.verdicts import alike_words, duel_of
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -214,7 +215,7 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
 
 def _add_duels(played: Run, found: Results) -> None:
     """Add the comparisons of each rule set."""
-    compared = compare(played.frame)
+    compared, alike = compare(played.frame), alike_words(played)
     found.methods |= set(compared["method"])
     scales = {
         "points_per_round": (1.0, 3),
@@ -248,7 +249,10 @@ def _add_duels(played: Run, found: Results) -> None:
         )
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
-            found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
+            found.short += [
+                alike.get(duel_of(row)) or verdict(row, f"{preset}, {players} players")
+                for row in rates
+            ]
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:

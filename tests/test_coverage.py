@@ -210,12 +210,12 @@ def test_true_differences_are_missed_in_at_most_beta(unequal):
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_the_same_weights_under_two_names_never_differ(players):
-    """They play alike on the same luck, so every deal is even: nothing is declared, nor certain."""
+    """They play alike on the same luck, so every deal is even: nothing is declared, or certain."""
     frame = duel("room-fish-all", "weights:pips=1", "weights:pips=2", 300, 1, players=players).frame
     for metric in METRICS:
         sums = DealSums.of(frame, metric)
         found = sums.difference(0, 1, 0.95)
-        assert (found.estimate, found.std_error) == (0, 0)
-        assert (found.ci_low < 0 < found.ci_high) == (metric == "goat_rate")
-        assert p_value(found, sums.rate) == 1
+        assert found.estimate == 0
+        assert found.ci_low < 0 < found.ci_high
+        assert p_value(found) == 1
         assert SprtStop(0.2, metric=metric).decide({"x": found}) == {"x": "no difference"}

@@ -17,10 +17,11 @@ LAYERS = {
     "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable fixed intervals",
+    "chain moments commands notable fixed intervals few "
+    "equivalence alike",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
     "cluster options svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "report_page cli cli_runs stopping_report verdicts",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
