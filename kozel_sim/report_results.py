@@ -311,7 +311,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:
-        wide = [row["adjusted"], row["sequence_low"], row["sequence_high"]]
+        shown = row["estimate"] if row["adjusted"] is None else row["adjusted"]
+        wide = [shown, row["sequence_low"], row["sequence_high"]]
         naive = [row["estimate"], row["ci_low"], row["ci_high"]]
         decision = STOPPED.get(row["decision"], row["decision"])
         numbers = [cell(naive, scale, digits), cell(wide, scale, digits)]
@@ -322,6 +323,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         "Each row is as it was when it was decided; deals that were played after that, for others, "
         "are in the leaderboard."
     )
+    if all(row["adjusted"] is None for row in rows):
+        section.words.append("Estimates are not adjusted for the stopping.")
     section.tables.append(
         Table(
             f"Decisions by {metric}, at {level}",
