@@ -24,6 +24,7 @@ from kozel_sim.options import (
     Design,
     Diff,
     EngineName,
+    Equivalent,
     ExperimentFile,
     ExperimentOrRules,
     First,
@@ -65,7 +66,7 @@ from kozel_sim.printing import (
     status,
 )
 from kozel_sim.rating_report import print_plan
-from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
+from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
 from kozel_sim.streams import open_streams
 from kozel_sim.words import in_one_line
 
@@ -287,6 +288,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    equivalent: Equivalent = None,
     dask: Dask = None,
     engine: EngineName = "auto",
     json_: Json = False,
@@ -305,11 +307,12 @@ def compare(
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
+    face = comparison_face(equivalent, stop)
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     with mapper_of(dask) as mapper:
-        report(planned, COMPARISON, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
+        report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -325,6 +328,13 @@ def plan(
         typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
     ] = "points_per_match",
     level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    equivalent: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent",
+            help="Also plan to show that they differ by less; goat rates in percentage points.",
+        ),
+    ] = None,
     pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
@@ -350,7 +360,7 @@ def plan(
         replace(planned, deals=1, blocks=[]).play()
         played = planned.play(workers=cores())
     per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
+    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal, equivalent))  # type: ignore[union-attr]
     if json_:
         print_json(found)
     else:

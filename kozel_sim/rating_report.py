@@ -19,7 +19,10 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     """Print how many deals a comparison needs, and what it would need for other wishes."""
     from rich.table import Table
 
-    first, *others = rows
+    from kozel_sim.planning import EQUIVALENCE
+
+    equal = [row for row in rows if row["method"] == EQUIVALENCE]
+    first, *others = (row for row in rows if row["method"] != EQUIVALENCE)
     metric = first["metric"].replace("_", " ")
     if first["deviation"] == 0:
         print(
@@ -50,6 +53,16 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
             *(f"{here[p]['deals']:,} ({seconds_text(here[p]['seconds'])})" for p in powers),
         )
     console().print(table)
+    if equal:
+        scale, unit = (100, " percentage points") if first["metric"] == "goat_rate" else (1, "")
+        deals = ", ".join(
+            f"{row['deals']:,} deals ({seconds_text(row['seconds'])}) with power {row['power']:.0%}"
+            for row in equal
+        )
+        print(
+            f"to show that {metric} differs by less than {scale * equal[0]['detect']:g}{unit}, if "
+            f"it does not differ at all: {deals}"
+        )
 
 
 def seconds_text(seconds: float) -> str:

@@ -19,7 +19,6 @@ from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
     DECIDED,
-    STOPPED,
     part_of,
     rank_text,
     results_of,
@@ -29,7 +28,9 @@ from kozel_sim.reporting import (
 )
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
+from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
+from kozel_sim.verdicts import alike_words, duel_of
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -215,7 +216,7 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
 
 def _add_duels(played: Run, found: Results) -> None:
     """Add the comparisons of each rule set."""
-    compared = compare(played.frame)
+    compared, alike = compare(played.frame), alike_words(played)
     found.methods |= set(compared["method"])
     scales = {
         "points_per_round": (1.0, 3),
@@ -247,7 +248,10 @@ def _add_duels(played: Run, found: Results) -> None:
         section.words.append(rule_in_words(played.manifest, preset, players))
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
-            found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
+            found.short += [
+                alike.get(duel_of(row)) or verdict(row, f"{preset}, {players} players")
+                for row in rates
+            ]
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:
@@ -306,7 +310,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:
-        wide = [row["adjusted"], row["sequence_low"], row["sequence_high"]]
+        shown = row["estimate"] if row["adjusted"] is None else row["adjusted"]
+        wide = [shown, row["sequence_low"], row["sequence_high"]]
         naive = [row["estimate"], row["ci_low"], row["ci_high"]]
         decision = STOPPED.get(row["decision"], row["decision"])
         numbers = [cell(naive, scale, digits), cell(wide, scale, digits)]
@@ -317,6 +322,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         "Each row is as it was when it was decided; deals that were played after that, for others, "
         "are in the leaderboard."
     )
+    if all(row["adjusted"] is None for row in rows):
+        section.words.append("Estimates are not adjusted for the stopping.")
     section.tables.append(
         Table(
             f"Decisions by {metric}, at {level}",

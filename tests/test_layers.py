@@ -18,10 +18,11 @@ LAYERS = {
     "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning walks "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable direction fixed intervals guarded manifest columns",
-    "faces": "style drawing run_plots field_plots plots printing run_pictures reporting "
-    "rating_report tell_report streams cluster options svg replay rule_words report_plots "
-    "report_results fine_print report_page crashes performing cli cli_runs cli_replay",
+    "chain moments commands notable direction fixed intervals guarded manifest columns few "
+    "equivalence alike",
+    "faces": "style drawing run_plots field_plots plots printing run_pictures stopping_report "
+    "verdicts reporting rating_report tell_report streams cluster options svg replay rule_words "
+    "report_plots report_results fine_print report_page crashes performing cli cli_runs cli_replay",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
