@@ -11,10 +11,12 @@ import typer
 
 from kozel_sim.files import write_whole
 from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
+from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
 from kozel_sim.printing import STDOUT, need_new_file, print_json, write_text
 from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
+from kozel_sim.run_pictures import draw_run
 from kozel_sim.streams import reader_is_gone
 
 if TYPE_CHECKING:
@@ -70,15 +72,14 @@ def report(
     It needs nothing but a browser. Replays of matches with functions of yours need their --code.
     """
     from kozel_sim.report_page import MARK, report_html
-    from kozel_sim.runs import load
+    from kozel_sim.runs import load, need_matches
     from kozel_sim.store import read_finished
 
-    if str(read_finished(folder).get("design")).startswith("the tell"):
-        raise ValueError(f"{folder} holds a table of the tell, and no matches to report on")
+    need_matches(folder, read_finished(folder))
     out = out or folder / "report.html"
     if out == STDOUT:
         told = ""
-    elif out.is_file() and MARK.encode() in out.read_bytes()[:100]:
+    elif out.is_file() and MARK.encode() in _start_of(out):
         told = "written over the report in"
     elif out.is_file():
         raise FileExistsError(f"{out} is there and is no report; choose another file")
@@ -92,6 +93,11 @@ def report(
     else:
         write_whole(out, page.encode())
         print(f"{told} {out}")
+
+
+def _start_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def ratings(folder: Folder, json_: Json = False) -> None:
@@ -129,7 +135,9 @@ def verify(
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
     done = {"hash": 0, "replay": 0, "listed": 0}
-    for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
+    with prints_aside():
+        findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
+    for finding in findings:
         done[finding.check] += 1
         if not finding.ok:
             wrong.append(vars(finding))
@@ -162,6 +170,7 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
+    draw_run(played, out, face_of(played, sweep).picture)
     if not (quiet or json_):
         print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
 
@@ -175,11 +184,13 @@ def export(
 ) -> None:
     """Write a run's frame as CSV: one row per match and seat, or per round and seat."""
     from kozel_sim.export import write_csv
-    from kozel_sim.runs import read_frames
+    from kozel_sim.runs import need_matches, need_whole, read_frames
     from kozel_sim.store import read_finished
 
     need_new_file(csv)
     manifest = read_finished(folder)
+    need_matches(folder, manifest)
+    need_whole(folder, manifest)
     kind = "rounds" if rounds else "matches"
     if manifest.get("aggregate") or (rounds and not manifest.get("rounds")):
         raise ValueError(

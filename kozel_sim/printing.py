@@ -20,7 +20,11 @@ STDOUT = Path("-")
 
 
 def interval(row: Any, scale: float, digits: int) -> str:
-    """Write an estimate with its interval."""
+    """Write an estimate with its interval, or that the rules fix it."""
+    from kozel_sim.fixed import FIXED
+
+    if getattr(row, "method", "") == FIXED:
+        return f"{number_text(row.estimate, scale, digits)}{'%' if scale == 100 else ''} ({FIXED})"
     return spread((row.estimate, row.ci_low, row.ci_high), scale, digits)
 
 

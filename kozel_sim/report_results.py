@@ -10,7 +10,9 @@ import pandas as pd
 
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
+from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
+from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
 from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
@@ -108,7 +110,7 @@ def histogram(played: Run | Totals, of: str) -> pd.DataFrame:
     if isinstance(played, Totals):
         return played.histogram(of)
     rows = played.frame if of == "points" else played.frame[played.frame["seat"] == 0]
-    keys = ["preset", "players", *(["policy"] if of == "points" else []), of]
+    keys = ["preset", "players", *(["policy", POINTS_WIN] if of == "points" else []), of]
     return rows.groupby(keys, observed=True, sort=False).size().rename("count").reset_index()
 
 
@@ -183,14 +185,16 @@ def _game(presets: pd.DataFrame) -> str:
 
     def told(metric: str, scale: float, digits: int) -> str:
         one = cell([cells[metric][k] for k in ("estimate", "ci_low", "ci_high")], scale, digits)
-        return f"{one.estimate} {one.ends}"
+        ends = f"({FIXED})" if cells[metric]["method"] == FIXED else one.ends
+        return f"{one.estimate} {ends}"
 
     words = (
         f"A match had {told('rounds', 1, 2)} rounds and {told('goats_per_match', 1, 3)} goats; "
         f"{told('fish_rate', 100, 2)} of the rounds ended in a fish"
     )
     if cells["capped_rate"]["estimate"]:
-        words += f", and {told('capped_rate', 100, 2)} of the matches reached the cap of rounds"
+        capped = told("capped_rate", 100, 2)
+        words += f", and {capped} of the matches reached the cap of rounds, without a goat"
     return f"{words}."
 
 
@@ -240,9 +244,7 @@ def _add_duels(played: Run, found: Results) -> None:
             f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
         )
         section.tables.append(Table(caption, columns, rows))
-        section.words.append(
-            "Points are written on the holder unless the rules credit them to the winner."
-        )
+        section.words.append(rule_in_words(played.manifest, preset, players))
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
             found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
