@@ -21,7 +21,12 @@ from kozel_sim.export import write_csv
 from kozel_sim.files import need_new, read_code_text, replacing, write_whole
 
 PACKAGE = Path(kozel_sim.__file__).parent
-TEXT = 'name = "опыт"\nseed = 3\ndeals = 4\nrules = ["room-fish-all"]\npolicies = ["random", "dump_heavy"]\n'
+TEXT = """name = "опыт"
+seed = 3
+deals = 4
+rules = ["room-fish-all"]
+policies = ["random", "dump_heavy"]
+"""
 CODE = "from kozel_sim import policy\n\n@policy\ndef жадный(view):\n    '''Ход.'''\n    return 0\n"
 
 
