@@ -10,7 +10,7 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "tiles rng presets rules fingerprint provenance _native _jit",
+    "words": "tiles outside rng presets rules fingerprint provenance _native _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
