@@ -15,6 +15,7 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from kozel_sim.outside import is_whole, shown
 from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
 from kozel_sim.words import did_you_mean, quoted
@@ -181,12 +182,13 @@ class RuleSet(BaseModel):
         >>> RuleSet.preset("room-fish-all").name
         'room-fish-all'
         """
-        found: Preset | None = PRESETS.get(name)
+        wanted: object = name
+        found: Preset | None = PRESETS.get(name) if isinstance(wanted, str) else None
         if found is None:
             raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
-        if players not in found.players:
+        if not is_whole(players) or players not in found.players:
             allowed = " or ".join(map(str, found.players))
             raise ValueError(f"preset {name} is played by {allowed} players, not {players}")
         knobs = {k: v[players] if isinstance(v, dict) else v for k, v in found.knobs.items()}
@@ -238,6 +240,9 @@ class RuleSet(BaseModel):
         ValueError
             As for the constructor.
         """
+        given: object = knobs
+        if not isinstance(given, dict) or not all(isinstance(knob, str) for knob in given):
+            raise ValueError(f"rules must be an object of knobs, not {shown(given)}")
         return cls._checked({**knobs, "base": base})
 
     @classmethod
@@ -277,6 +282,23 @@ class RuleSet(BaseModel):
             raise ValueError(_explain(error)) from None
 
     # ------------------------------------------------------------------ validation
+
+    @field_validator(
+        "players", "hand_size", "bazaar_reserve", "open_at", "target", "elo_k", "max_rounds",
+        mode="before",
+    )  # fmt: skip
+    @classmethod
+    def _no_bool(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError(f"{value!r} is not a number")
+        return value
+
+    @field_validator("settlement")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError(f"{'+'.join(value)} names one of its words twice")
+        return value
 
     @field_validator("settlement", mode="before")
     @classmethod
@@ -415,7 +437,8 @@ class RuleSet(BaseModel):
         """The preset's name, with the knobs that were changed in brackets."""
         knobs = self.knobs()
         if self.base in PRESETS:
-            original = RuleSet.preset(self.base, self.players).knobs()
+            own = self.players in PRESETS[self.base].players
+            original = RuleSet.preset(self.base, self.players if own else None).knobs()
             knobs = {k: v for k, v in knobs.items() if v != original[k]}
         if not knobs:
             return self.base
@@ -435,6 +458,24 @@ class RuleSet(BaseModel):
             The seat itself, or in pairs 0 for seats 0 and 2, and 1 for seats 1 and 3.
         """
         return seat % 2 if self.teams == "pairs" else seat
+
+    @classmethod
+    def from_record(cls, knobs: Any, base: str) -> RuleSet:
+        """Rebuild a rule set from the knobs of a record: every one, as :meth:`knobs` writes it.
+
+        Raises
+        ------
+        ValueError
+            As for the constructor; also if a knob is missing, or written in another way.
+        """
+        rules = cls.from_knobs(knobs, base)
+        for knob, value in rules.knobs().items():
+            if knob not in knobs:
+                if knob not in LATER_KNOBS:
+                    raise ValueError(f"rules: {knob!r} is missing")
+            elif (type(knobs[knob]), knobs[knob]) != (type(value), value):
+                raise ValueError(f"rules: {knob} is written {value!r}, not {shown(knobs[knob])}")
+        return rules
 
     def knobs(self) -> dict[str, Any]:
         """Return every knob as plain JSON values, in a fixed order."""
@@ -516,6 +557,13 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
             "tile"
         )
     return overrides, alone
+
+
+def need_rules(rules: Any) -> RuleSet:
+    """Return a rule set; raise ValueError at anything else."""
+    if not isinstance(rules, RuleSet):
+        raise ValueError(f"rules must be a RuleSet, not {shown(rules)}")
+    return rules
 
 
 def knob_names() -> list[str]:

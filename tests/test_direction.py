@@ -42,14 +42,8 @@ LITERAL = {"reach_effect": "loses", "dry_rule": "none"}
 TABLES = [RuleSet.preset(name, players) for name, players in PRESET_TABLES]
 TABLES += [rules.replace(**LITERAL) for rules in TABLES if rules.ledger == "credit"]
 BY_PLAYERS = pytest.mark.parametrize("rules", TABLES, ids=lambda r: f"{r.name}-{r.players}")
-CREDIT = {
-    "household-300",
-    "pair-traditional",
-    "sea-goat",
-    "sea-goat-125",
-    "leaflet-200",
-    "block-100",
-}
+HOUSEHOLD = {"household-300", "leaflet-200", "block-100"}
+CREDIT = HOUSEHOLD | {"pair-traditional", "sea-goat", "sea-goat-125"}
 
 
 @pytest.fixture
