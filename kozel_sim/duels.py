@@ -119,7 +119,8 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
         against_estimate (the second's), difference (the first's less the second's), std_error,
         ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
         variance_reduction (how much less the difference varies than if each match had a deal of
-        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_deals,
+        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_capped
+        (of these, how many reached the cap of rounds: no goat, and points as they stood), n_deals,
         method. Metrics: points_per_round, points_per_match, goat_rate.
 
     Raises
@@ -167,7 +168,12 @@ def _comparison(
         | {"ci_low": found.ci_low, "ci_high": found.ci_high}
         | {"p_value": stats.p_value(found, sums.rate)}
         | {"variance_reduction": _reduction(sides, METRICS[metric], means), "level": level}
-        | {"n_matches": sums.matches, "n_deals": found.n_deals, "method": found.method}
+        | {
+            "n_matches": sums.matches,
+            "n_capped": sums.capped,
+            "n_deals": found.n_deals,
+            "method": found.method,
+        }
     )
 
 

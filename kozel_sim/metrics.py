@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
@@ -79,8 +80,8 @@ class DealSums:
         See the module's legend.
     rate : bool
         Whether the values are 0 or 1.
-    matches : int
-        How many matches there are.
+    matches, capped : int
+        How many matches there are, and how many of them reached the cap of rounds.
     strata : array of int, ``[deal]``
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
     better : str
@@ -92,6 +93,7 @@ class DealSums:
     counts: Floats
     rate: bool
     matches: int
+    capped: int
     strata: npt.NDArray[np.int64]
     better: str
 
@@ -111,7 +113,8 @@ class DealSums:
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         matches = int((rows["seat"] == 0).sum())
         strata, better = strata_of(rows), better_of(metric, rows)
-        return cls(list(found), totals, counts, kind.rate, matches, strata, better)
+        capped = capped_in(rows)
+        return cls(list(found), totals, counts, kind.rate, matches, capped, strata, better)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -125,8 +128,11 @@ class DealSums:
             counts[rows, at : at + part.deals] = part.counts
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
-        matches = sum(part.matches for part in parts)
-        return cls(names, totals, counts, parts[0].rate, matches, strata, parts[0].better)
+        matches, capped = (
+            sum(x) for x in zip(*((p.matches, p.capped) for p in parts), strict=True)
+        )
+        rate, better = parts[0].rate, parts[0].better
+        return cls(names, totals, counts, rate, matches, capped, strata, better)
 
     @property
     def deals(self) -> int:

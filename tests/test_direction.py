@@ -158,9 +158,11 @@ def test_all_analyses_name_the_same_policy(rules):
 def test_duel_that_stops_names_the_better_one(kozel):
     words = ["compare", STRONG, WEAK, "--rules", "pair-traditional", "--seed", 2, "--stop", "sprt"]
     out = kozel(*words, "-n", 200, "-o", "duel")
-    assert "allround v random: the first is better (points per match)" in out
+    assert "allround v random: the first is better by points per match" in out
     short = results_of_run(load_run("duel")).short
-    assert "pair-traditional 4: allround v random: the first is better (points per match)." in short
+    assert (
+        "pair-traditional 4: allround v random: the first is better by points per match." in short
+    )
 
 
 def test_payoffs_and_ratings_agree(kozel):

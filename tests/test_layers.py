@@ -17,9 +17,9 @@ LAYERS = {
     "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable direction",
+    "chain moments commands notable direction capped",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
-    "cluster options svg replay rule_words report_plots report_results fine_print "
+    "cluster options seat_report svg replay rule_words report_plots report_results fine_print "
     "report_page cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
@@ -31,6 +31,7 @@ LOADS_LATE = (
     "printing.py",
     "rating_report.py",
     "reporting.py",
+    "seat_report.py",
 )
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
 COMPILERS = {"njit", "jit", "cfunc", "vectorize", "guvectorize", "generated_jit", "stencil"}

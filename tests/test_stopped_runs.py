@@ -252,7 +252,7 @@ def test_ratings_of_singles_are_of_finishing_orders(kozel):
     kozel("tournament", "-n", 60, "--seed", 1, "-o", "mine", "--quiet")
     code, out, _ = kozel("ratings", "mine")
     assert code == 0
-    assert "room-fish-all, 4 players: Plackett-Luce" in out
+    assert "room-fish-all, 4 players, a field of 5 policies: Plackett-Luce" in out
 
 
 def test_teams_of_pairs_are_rated_by_team(kozel):
@@ -301,7 +301,7 @@ def test_few_deals_are_shown_without_a_fault(kozel, words):
 def test_verdict_of_a_stopped_run_is_the_rules(kozel):
     words = ["compare", "block_ends", "random", "--players", 2, "--seed", 5, "--stop", "sprt"]
     out = kozel(*words)[1]
-    assert "block_ends v random: the first is better (points per match)" in out
+    assert "block_ends v random: the first is better by points per match" in out
     assert "points of goat rate less (p" not in out
     assert "All other tables of this run are as if its deals had been fixed" in " ".join(
         out.split()
