@@ -23,8 +23,9 @@ from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
-from kozel_sim._native import MachineCode, cache_folder
+from kozel_sim._native import MachineCode, cache_folder, tell_unkept, why_not_kept
 from kozel_sim.fingerprint import fingerprint, helpers
+from kozel_sim.names import file_name
 
 F = TypeVar("F", bound=Callable)
 
@@ -121,7 +122,7 @@ def twin(function: F, compiled: Callable) -> F:
 def kept(function: Callable) -> Any:
     """Compile what users' compiled code calls once, and cache it on disk."""
     with _own_cache_folder():
-        return numba.njit(cache=True, **USERS)(function)
+        return numba.njit(cache=not why_not_kept(), **USERS)(function)
 
 
 def shared(function: F) -> F:
@@ -154,8 +155,14 @@ def compile_policy(function: Callable, signature: object) -> object:
     # Not of a notebook's cell: numba would look at its text alone, and keep on playing a helper or
     # a constant of another cell that has changed since.
     in_file = Path(function.__code__.co_filename).is_file()
-    known = fingerprint(function) if in_file else None
-    if known is not None:
+    # numba names files after it, too, which not every locale can.
+    name = f"{function.__module__}.{function.__qualname__}"
+    can_be_named = file_name(name) == name
+    known = fingerprint(function) if in_file and can_be_named else None
+    if known is not None and why_not_kept():
+        # numba would look for another place, such as beside the user's file.
+        tell_unkept(why_not_kept())
+    elif known is not None:
         with _own_cache_folder(f"policy-{known}"):
             try:
                 return numba.cfunc(signature, cache=True, error_model="numpy")(function)

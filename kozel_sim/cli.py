@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
 import warnings
 from dataclasses import replace
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from kozel_sim import cli_runs
+from kozel_sim.names import file_name
 from kozel_sim.options import (
     Aggregate,
     Baseline,
@@ -61,6 +64,7 @@ from kozel_sim.printing import (
 )
 from kozel_sim.rating_report import print_plan
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
+from kozel_sim.streams import open_streams
 
 if TYPE_CHECKING:
     from kozel_sim.record import Record
@@ -90,9 +94,16 @@ def main() -> None:
     # What is loaded stays; looking for garbage in it again and again takes a tenth of the start.
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
+    # Pictures are files here, and a backend that matplotlib does not know would end its import.
+    os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
+    # What it says of its fonts and folders is nothing to whom asked for a table.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    open_streams()
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
+        # A full disk shows here, and not when it is too late to say so.
+        sys.stdout.flush()
     except (ValueError, NotImplementedError, OSError) as error:
         fail(error)
     except MemoryError as error:
@@ -139,12 +150,13 @@ def run(
 ) -> None:
     """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
     from kozel_sim.experiment import load_experiment
-    from kozel_sim.tournaments import Tournament, read_shard
+    from kozel_sim.manifest import read_shard
+    from kozel_sim.tournaments import Tournament
 
     loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
-    folder = out or Path("results") / loaded.name
+    folder = out or Path("results") / file_name(loaded.name)
     cut = None if shard is None else read_shard(shard)
     rule, _ = read_rule(stop, None, 0)
     if cut is not None and out is None:
@@ -248,7 +260,7 @@ def sweep(
     planned = Tournament.of(plan, aggregate=aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
-    folder = out or (Path("results") / plan.name if experiment else None)
+    folder = out or (Path("results") / file_name(plan.name) if experiment else None)
     with mapper_of(dask) as mapper:
         report(planned, SWEEP, folder, workers or cores(), json_, quiet, mapper)
 
@@ -384,14 +396,20 @@ def replay(
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
     engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write to; - prints it.")
+    ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="File for an interactive replay; nothing is printed then."),
+        typer.Option(
+            "--html", help="File for an interactive replay, - prints it; no text is printed then."
+        ),
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", help="File for a picture of each round's end; nothing is printed."),
+        typer.Option(
+            "--svg", help="File for a picture of each round's end, - prints it; no text is printed."
+        ),
     ] = None,
 ) -> None:
     """Play matches again, and print their records or write pictures of them."""

@@ -20,7 +20,7 @@ from kozel_sim.moves import (
     move_text,
     move_tiles,
 )
-from kozel_sim.opening import first_lead, hand_is_redealt
+from kozel_sim.opening import first_lead, hand_is_redealt, next_leader
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
@@ -296,7 +296,7 @@ def play_rounds(
         rounds.append(
             _round_record(rules, number, redeals, hands, bazaar, leader, forced, round_, state)
         )
-        leader = round_.by
+        leader = next_leader(rules, state.hand_points, end, round_.by, leader)
     return tuple(rounds)
 
 

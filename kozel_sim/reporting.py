@@ -20,6 +20,7 @@ from kozel_sim.printing import (
     show,
     spread,
 )
+from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.seat_report import print_balance
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as a picture."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
+    picture: str
 
 
 def report(
@@ -93,6 +95,9 @@ def report(
             note += f" (continued: {parts} of {total} parts were there)"
     if not quiet:
         show_run(played, face, json_)
+    if folder is not None:
+        sys.stdout.flush()
+        draw_run(played, folder, face.picture)
     if not (quiet or json_):
         print(note)
 
@@ -180,16 +185,9 @@ UNCORRECTED = ", not corrected for stopping"
 
 
 def write_leaderboard(played: Run | Totals, folder: Path) -> None:
-    """Write a tournament's summary and leaderboard plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
-
-    summary = marked(played.summary(), played)
-    summary.to_csv(folder / "summary.csv", index=False)
+    """Write a tournament's summary."""
+    marked(played.summary(), played).to_csv(folder / "summary.csv", index=False)
     write_conclusions(played, folder)
-    plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
 
 
 def write_conclusions(played: Run | Totals, folder: Path) -> None:
@@ -266,7 +264,7 @@ def print_board(
         f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
         f"rounds per match {interval(cells['rounds'], 1, 2)}"
         + (
-            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            f", capped {interval(cells['capped_rate'], 100, 2)} (these have no goat)"
             if cells["capped_rate"].estimate
             else ""
         )
@@ -317,7 +315,7 @@ def print_stopping(rows: list[dict[str, Any]]) -> None:
     )
 
 
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, LEADERBOARDS)
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -334,11 +332,7 @@ def sweep_data(played: Run | Totals) -> dict[str, Any]:
 
 
 def write_sweep(played: Run | Totals, folder: Path) -> None:
-    """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+    """Write a sweep's effects (Parquet and CSV) and its best policies."""
     from kozel_sim.sweep import best_policies, effects
 
     found = effects(results_of(played))
@@ -346,7 +340,6 @@ def write_sweep(played: Run | Totals, folder: Path) -> None:
     found.to_csv(folder / "effects.csv", index=False)
     best_policies(results_of(played)).to_csv(folder / "best_policies.csv", index=False)
     write_conclusions(played, folder)
-    plots.forests(found).savefig(folder / "forest.png", dpi=120)
 
 
 GAME_METRICS = (
@@ -449,7 +442,7 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, FORESTS)
 
 
 # ---------------------------------------------------------------------- duels
@@ -464,17 +457,12 @@ def duel_data(played: Run) -> dict[str, Any]:
 
 
 def write_duels(played: Run, folder: Path) -> None:
-    """Write the duels' comparisons (CSV) and their plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+    """Write the duels' comparisons (CSV)."""
     from kozel_sim.duels import compare
 
     found = marked(compare(played.frame), played)
     found.to_csv(folder / "duels.csv", index=False)
     write_conclusions(played, folder)
-    plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
 
 
 def print_duels(played: Run) -> None:
@@ -585,5 +573,5 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels)
-COMPARISON = Face(print_comparison, duel_data, write_duels)
+DUELS = Face(print_duels, duel_data, write_duels, ALL_DUELS)
+COMPARISON = Face(print_comparison, duel_data, write_duels, ALL_DUELS)

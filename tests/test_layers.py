@@ -10,17 +10,17 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "tiles rng presets rules fingerprint provenance _native _jit",
+    "words": "tiles rng presets rules fingerprint provenance files names _native _jit",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning "
+    "metrics rankings balance ratings metagame stopping planning walks "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable direction capped",
-    "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
-    "cluster options seat_report svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "chain moments commands notable direction capped fixed intervals guarded manifest columns",
+    "faces": "style drawing run_plots field_plots plots printing run_pictures reporting "
+    "rating_report tell_report streams cluster options seat_report svg replay rule_words "
+    "report_plots report_results fine_print report_page cli cli_runs",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
@@ -31,6 +31,7 @@ LOADS_LATE = (
     "printing.py",
     "rating_report.py",
     "reporting.py",
+    "run_pictures.py",
     "seat_report.py",
 )
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
