@@ -122,8 +122,9 @@ class ThreeWay:
         )
 
     def reach(self, n: int) -> tuple[float, float]:
-        """Return from which effect seen on a difference is declared after n deals, and up to which
-        none is: infinite for never, below 0 for an effect that cannot be seen.
+        """Return the effect seen from which a difference is declared, and that up to which none is.
+
+        After n deals; infinite for never, below 0 for an effect that cannot be seen.
         """
         lower, upper = self.bounds
         outer, inner = (self._seen_at(bound, n) for bound in (upper, lower))
