@@ -139,6 +139,21 @@ _loaded: list[Any] = []
 """Kept alive here: code is gone with its engine."""
 
 
+class NoCompilerError(NotImplementedError):
+    """Something has to be compiled, and numba is told not to."""
+
+
+def need_compiler() -> None:
+    """Raise NoCompilerError unless numba compiles here."""
+    from numba import config
+
+    if config.DISABLE_JIT:
+        raise NoCompilerError(
+            "NUMBA_DISABLE_JIT is set, so that nothing can be compiled: unset it, or play plain "
+            "Python with engine='reference' (--engine reference)"
+        )
+
+
 def count_kept() -> int:
     """Return how many compiled functions are kept, numba's own among them."""
     return sum(1 for kind in ("*.o", "*/*.nbc") for _ in cache_folder().glob(kind))

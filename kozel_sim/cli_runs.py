@@ -11,6 +11,7 @@ import typer
 
 from kozel_sim.files import write_whole
 from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
+from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
 from kozel_sim.printing import STDOUT, need_new_file, print_json, write_text
 from kozel_sim.rating_report import print_ratings, ratings_of
@@ -134,7 +135,9 @@ def verify(
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
     done = {"hash": 0, "replay": 0, "listed": 0}
-    for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
+    with prints_aside():
+        findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
+    for finding in findings:
         done[finding.check] += 1
         if not finding.ok:
             wrong.append(vars(finding))

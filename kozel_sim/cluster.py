@@ -128,7 +128,7 @@ class Cluster:
             elif idle_since is None:
                 idle_since = time.monotonic()
             elif not told and time.monotonic() - idle_since >= PATIENCE:
-                address = self._client.scheduler.address
+                address = self._client.scheduler_info(n_workers=0)["address"]
                 status(
                     f"no workers at the Dask scheduler {address}; waiting for one "
                     f"(dask worker {address})"

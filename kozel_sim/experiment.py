@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from kozel_sim.files import read_text
 from kozel_sim.names import file_name, is_word, read_name
-from kozel_sim.policies import ladder, load_code
+from kozel_sim.policies import ladder, load_code, read_policies
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS, ROTATIONS
+from kozel_sim.words import did_you_mean, quoted
 
 
 class Experiment(BaseModel):
@@ -79,7 +80,10 @@ class Experiment(BaseModel):
         if bool(self.policies) == bool(self.duels) or len(self.policies) == 1:
             raise ValueError("it must list either two or more policies, or duels")
         if self.design not in DESIGNS:
-            raise ValueError(f"unknown design {self.design!r}; choose from {', '.join(DESIGNS)}")
+            hint = did_you_mean(self.design, DESIGNS)
+            raise ValueError(
+                f"unknown design {quoted(self.design)}{hint}; choose from {', '.join(DESIGNS)}"
+            )
         return self
 
     @classmethod
@@ -138,9 +142,17 @@ def load_experiment(path: str | Path) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     experiment = Experiment.read(data, str(path))
+    try:
+        experiment.rule_sets()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     for file in experiment.code:
         load_code(path.parent / file_name(file))
-    _register_ladders(experiment.ladders)
+    try:
+        _register_ladders(experiment.ladders)
+        read_policies([*experiment.policies, *(spec for duel in experiment.duels for spec in duel)])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return experiment
 
 
@@ -165,10 +177,11 @@ def _explain(error: ValidationError) -> str:
         return f"{key!r} is missing"
     if first["type"] == "extra_forbidden":
         known = ", ".join(Experiment.model_fields)
-        return f"unknown key {key!r}; choose from {known}"
+        hint = did_you_mean(key, Experiment.model_fields)
+        return f"unknown key {quoted(key)}{hint}; choose from {known}"
     text = f"{first['msg'][0].lower()}{first['msg'][1:]}".removeprefix("value error, ")
     if not key:
         return text
     if first["loc"][0] == "duels":
-        return f"duels: {first['input']!r}: a duel is a list of two policies"
-    return f"{key} = {first['input']!r}: {text}"
+        return f"duels: {quoted(first['input'])}: a duel is a list of two policies"
+    return f"{key} = {quoted(first['input'])}: {text}"

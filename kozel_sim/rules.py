@@ -15,8 +15,9 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.presets import PRESETS, Preset
+from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
+from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
 _CREDITED = ("credit_lowest", "credit_difference")
@@ -182,7 +183,7 @@ class RuleSet(BaseModel):
         """
         found: Preset | None = PRESETS.get(name)
         if found is None:
-            raise ValueError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
+            raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
         if players not in found.players:
@@ -510,8 +511,9 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
         overrides[tile_id(tile)] = int(points)
     if not 1 <= len(overrides) <= 2 or not words:
         raise ValueError(
-            f"{text!r} is not a tile_over; write 'none', or one or two tiles with points like "
-            "'0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last tile"
+            f"{quoted(text)} is not a tile_over; write 'none', or one or two tiles with points "
+            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last "
+            "tile"
         )
     return overrides, alone
 
@@ -536,7 +538,12 @@ def _field(knob: str) -> str:
     for name, field in RuleSet.model_fields.items():
         if knob in (name, field.alias) and name != "base":
             return name
-    raise ValueError(f"unknown knob {knob!r}; choose from {', '.join(knob_names())}")
+    raise ValueError(_unknown_knob(knob))
+
+
+def _unknown_knob(knob: str) -> str:
+    hint = did_you_mean(knob, knob_names())
+    return f"unknown knob {quoted(knob)}{hint}; choose from {', '.join(knob_names())}"
 
 
 def _word(value: Any) -> str:
@@ -554,10 +561,10 @@ def _explain(error: ValidationError) -> str:
         return message
     knob = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
-        return f"unknown knob {knob!r}; choose from {', '.join(knob_names())}"
+        return _unknown_knob(knob)
     if first["type"] == "value_error":
         return f"{knob}: {message}"
-    return f"{knob}={first['input']!r}: {message[0].lower()}{message[1:]}"
+    return f"{knob}={quoted(first['input'])}: {message[0].lower()}{message[1:]}"
 
 
 _NOT_FOR_KERNELS = ("base", "pass_", "tile_over", "settlement", "elo_k")

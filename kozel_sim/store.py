@@ -187,6 +187,27 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
         _remove(made)
 
 
+def clear_up(path: Path, made: list[Path]) -> int:
+    """Do what a process that died could not do in ``open_folder``; return how many parts are left.
+
+    Nothing is done while another process writes there.
+    """
+    if not (path / MANIFEST).is_file():
+        _remove(made)
+        return 0
+    try:
+        with FileLock(path / LOCK, timeout=0):
+            manifest = read_manifest(path)
+            if not manifest["files"] and manifest["state"] == "unfinished":
+                _undo(path)
+            clean(path)
+            (path / LOCK).unlink(missing_ok=True)
+    except Timeout:
+        return 0
+    _remove(made)
+    return len(manifest["files"])
+
+
 def _undo(path: Path) -> None:
     """Remove a run that was begun here in a free folder, and has no part."""
     for name in ("matches", "rounds", "totals"):

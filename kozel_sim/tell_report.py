@@ -11,8 +11,10 @@ import pandas as pd
 import pyarrow as pa
 from rich.table import Table
 
+from kozel_sim.crashes import look_after
 from kozel_sim.keeping import made
 from kozel_sim.manifest import TELL, TELL_DESIGN
+from kozel_sim.performing import prints_aside, say_rounding
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
@@ -60,12 +62,16 @@ def report_tell(
     else:
         if quiet:
             hush()
+        else:
+            say_rounding(planned)
+        look_after(planned.policies, folder)
         with nullcontext() if folder is None else open_folder(folder, manifest) as kept:
             # Compiles (or loads) the engine.
             few = Tournament("tell", planned.rules[:1], planned.policies, 1, planned.seed)
-            measure_planned(few)
+            with prints_aside():
+                measure_planned(few)
             start = time.perf_counter()
-            with progress_bar(planned.matches, quiet or json_) as step:
+            with progress_bar(planned.matches, quiet or json_) as step, prints_aside():
                 frame = measure_planned(planned, workers=workers, progress=step)
             manifest |= {"counts": {"matches": planned.matches, "rows": len(frame)}}
             manifest |= made(time.perf_counter() - start)

@@ -56,6 +56,7 @@ from kozel_sim.schedule import (
     Lineups,
     as_seated,
     meetings,
+    read_pairs,
     whole_cycles,
 )
 from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
@@ -141,6 +142,7 @@ class Tournament:
     stop: Stop | None = None
     shard: tuple[int, int] | None = None
     blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
+    asked: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [policy.name for policy in self.policies]
@@ -169,6 +171,7 @@ class Tournament:
                     raise ValueError(f"--stop {self.stop}: {rules.name} has no rating")
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
+        object.__setattr__(self, "asked", int(self.deals))
         object.__setattr__(self, "deals", deals)
         self._need_memory()
         met = [(rules, *meeting) for rules in self.rules for meeting in self._meetings(rules)]
@@ -271,6 +274,8 @@ class Tournament:
             "schedule": schedule.hexdigest()[:16],
             "blocks": len(self.blocks),
         }
+        if self.asked != self.deals:
+            found["deals_asked"] = self.asked
         if self.pairs:
             found["pairs"] = [list(pair) for pair in self.pairs]
         if self.aggregate:
@@ -569,14 +574,3 @@ def tournament(
         name, rule_sets, field, deals, read_seed_of(folder, seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
-
-
-def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return who meets whom; ValueError where that is one policy, or listed twice."""
-    found = [(a, b) for a, b in pairs]
-    for a, b in found:
-        if a == b:
-            raise ValueError(f"{names[a]} cannot duel with itself")
-        if found.count((a, b)) > 1:
-            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
-    return tuple(found)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.util
 import inspect
 import math
+import os
 import re
 import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -26,6 +26,7 @@ from kozel_sim.features import FEATURES
 from kozel_sim.files import read_code_text
 from kozel_sim.names import is_word, read_name
 from kozel_sim.policies.builtin import BUILTIN
+from kozel_sim.policies.habits import CHANCE, MEMORY, find_chance, find_memory
 from kozel_sim.policies.spec import (
     read_mix,
     read_pairs,
@@ -35,6 +36,7 @@ from kozel_sim.policies.spec import (
     write_decimal,
 )
 from kozel_sim.view import N_PARAMS
+from kozel_sim.words import did_you_mean, quoted, shorten
 
 KEYWORDS = ("weights", "prefer", "mix")
 PLUGINS = "kozel_sim.policies"
@@ -81,10 +83,13 @@ def _load_plugin(plugin: EntryPoint) -> None:
     home = f"{plugin.dist.name} {plugin.dist.version}" if plugin.dist else "an unknown package"
     before = dict(_registry)
     try:
-        plugin.load()
-    except (Exception, SystemExit) as error:
-        _registry.clear()
-        _registry.update(before)
+        with _undisturbed():
+            plugin.load()
+    except KeyboardInterrupt:
+        _restore(before)
+        raise
+    except BaseException as error:
+        _restore(before)
         text = " ".join(f"{type(error).__name__}: {error}".split())
         warnings.warn(
             f"the plug-in {plugin.name!r} of {home} is left out: {text}", UserWarning, stacklevel=2
@@ -193,7 +198,7 @@ def get_policy(spec: str | Policy) -> Policy:
         return spec
     if not isinstance(spec, str):
         raise TypeError(
-            f"a policy is named by a text like 'random' (a function by @policy), not {spec!r}"
+            f"a policy is named by a text like 'random' (a function by @policy), not {quoted(spec)}"
         )
     spec = read_name(spec)
     name, _, text = (word.strip() for word in spec.partition(":"))
@@ -209,17 +214,19 @@ def get_policy(spec: str | Policy) -> Policy:
         load_plugins()
     entry = _registry.get(name)
     if entry is None:
-        close = difflib.get_close_matches(name, _registry, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
         known = ", ".join([*_registry, "weights:...", "prefer:...", "mix:..."])
-        raise ValueError(f"unknown policy {name!r}{hint}; choose from {known}")
+        hint = did_you_mean(name, [*_registry, *KEYWORDS])
+        raise ValueError(f"unknown policy {quoted(name)}{hint}; choose from {known}")
     values = dict(entry.defaults)
     for key, number in (read_pairs(spec, text) if text else {}).items():
         if key not in values:
             known = ", ".join(values) or "none"
-            raise ValueError(f"policy {name} has no parameter {key!r}; its parameters: {known}")
+            raise ValueError(
+                f"policy {name} has no parameter {quoted(key)}{did_you_mean(key, values)}; "
+                f"its parameters: {known}"
+            )
         if not math.isfinite(float(number)):
-            raise ValueError(f"policy {name}: {key}={number} is too large a number")
+            raise ValueError(f"policy {name}: {key}={shorten(str(number))} is too large a number")
         values[key] = number
     changed = {k: v for k, v in values.items() if v != entry.defaults[k]}
     words = ",".join(f"{k}={write_decimal(v)}" for k, v in changed.items())
@@ -231,10 +238,21 @@ def get_policy(spec: str | Policy) -> Policy:
 
 
 def _mixture(spec: str, text: str) -> Policy:
+    """Build a mixture: its parts in the order of their names, equal ones as one."""
     shares = [(share, get_policy(component)) for share, component in read_mix(spec, text)]
+    shares.sort(key=lambda each: each[1].name)
+    merged: list[tuple[Fraction, Policy]] = []
+    for share, component in shares:
+        alike = [i for i, (_, other) in enumerate(merged) if other.parts == component.parts]
+        if alike:
+            merged[alike[0]] = (merged[alike[0]][0] + share, merged[alike[0]][1])
+        else:
+            merged.append((share, component))
+    if len(merged) == 1:
+        return merged[0][1]
     return Policy(
-        name="mix:" + "+".join(f"{write_decimal(share)}*{p.name}" for share, p in shares),
-        parts=tuple((share, p.parts[0][1]) for share, p in shares),
+        name="mix:" + "+".join(f"{write_decimal(share)}*{p.name}" for share, p in merged),
+        parts=tuple((share, p.parts[0][1]) for share, p in merged),
         doc="a mixture, drawn anew for every decision",
     )
 
@@ -376,6 +394,10 @@ def _register(
             f"not {function.__name__}{inspect.signature(function, follow_wrapped=False)}"
         )
     defaults = {key: _number(name, key, value) for key, value in params.items()}
+    if chance := find_chance(function):
+        raise ValueError(f"policy {name} draws random numbers of its own, {chance}: {CHANCE}")
+    if memory := find_memory(function):
+        warnings.warn(f"policy {name} {memory}: {MEMORY}", UserWarning, stacklevel=3)
     text = _source_of(function)
     source = f"{_file_of(function)} sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}"
     doc = (inspect.getdoc(function) or "").partition("\n")[0]
@@ -433,8 +455,7 @@ def set_aside() -> Iterator[None]:
     try:
         yield
     finally:
-        _registry.clear()
-        _registry.update(before)
+        _restore(before)
 
 
 def load_code(path: str | Path) -> list[str]:
@@ -475,18 +496,40 @@ def load_code(path: str | Path) -> list[str]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        _registry.clear()
-        _registry.update(before)
+        with _undisturbed():
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        _restore(before)
+        raise
+    except BaseException as error:
+        _restore(before)
         if isinstance(error, SyntaxError) and Path(error.filename or "") == path.resolve():
             raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
         line = _line_in(path, error)
-        raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{path}{line}: {type(error).__name__}: {shorten(str(error))}") from None
     new = [name for name in _registry if before.get(name) is not _registry[name]]
     if not new:
         raise ValueError(f"{path} registers no policy; put @policy above a function choose(view)")
     return new
+
+
+def _restore(before: dict[str, _Entry]) -> None:
+    _registry.clear()
+    _registry.update(before)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let somebody's code be imported: it may change the working folder for itself alone.
+
+    A run's folder is named from where the program was started.
+    """
+    before = Path.cwd()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(before)
 
 
 def _line_in(path: Path, error: BaseException) -> str:
