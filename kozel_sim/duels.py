@@ -127,7 +127,8 @@ def compare(
         against_estimate (the second's), difference (the first's less the second's), std_error,
         ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
         variance_reduction (how much less the difference varies than if each match had a deal of
-        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_deals,
+        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_capped
+        (of these, how many reached the cap of rounds: no goat, and points as they stood), n_deals,
         method. Metrics: points_per_round, points_per_match, goat_rate. With a margin, in the row
         of its metric (empty in others): margin (as the row counts: of a rate a share),
         p_equivalent (of two one-sided tests), equivalent_low, equivalent_high (the interval that
@@ -191,7 +192,12 @@ def _comparison(
         | {"ci_low": found.ci_low, "ci_high": found.ci_high}
         | {"p_value": stats.p_value(found)}
         | {"variance_reduction": _reduction(sides, METRICS[metric], means), "level": level}
-        | {"n_matches": sums.matches, "n_deals": found.n_deals, "method": found.method}
+        | {
+            "n_matches": sums.matches,
+            "n_capped": sums.capped,
+            "n_deals": found.n_deals,
+            "method": found.method,
+        }
         | (_equivalence(found, metric, margin) if margin else {})
     )
 

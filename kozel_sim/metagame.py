@@ -26,6 +26,7 @@ import pandas as pd
 from scipy import optimize
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.few import unseen_error
 from kozel_sim.metrics import (
@@ -58,8 +59,8 @@ class _Game:
         What turns the difference of the means into a payoff.
     rate : bool
         Whether values are 0 or 1.
-    matches : array of int, ``[duel]``
-        How many were played.
+    matches, capped : array of int, ``[duel]``
+        How many were played, and of these reached the cap of rounds.
     """
 
     names: list[str]
@@ -69,6 +70,7 @@ class _Game:
     sign: float
     rate: bool
     matches: npt.NDArray[np.int64]
+    capped: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, part: pd.DataFrame, metric: str) -> _Game:
@@ -88,7 +90,8 @@ class _Game:
                 totals[number, side, at] = sums.totals[sums.names.index(name)]
                 counts[number, side, at] = sums.counts[sums.names.index(name)]
         matches = np.array([int((rows["seat"] == 0).sum()) for _, _, rows in duels])
-        return cls(names, cells, totals, counts, sign, kind.rate, matches)
+        capped = np.array([capped_in(rows) for _, _, rows in duels])
+        return cls(names, cells, totals, counts, sign, kind.rate, matches, capped)
 
     def payoffs(self, weights: Floats) -> Floats:
         """Return the payoff of each duel, with deals counted so often."""
@@ -147,9 +150,10 @@ class _Game:
             return max(unseen_error([side], self.rate) for side in sides)
         return unseen_error(sides, self.rate)
 
-    def matches_of(self, pair: tuple[int, int]) -> int:
-        """Return how many matches two have played, in either order."""
-        return int(self.matches[(np.sort(self.cells, axis=1) == pair).all(axis=1)].sum())
+    def matches_of(self, pair: tuple[int, int]) -> dict[str, int]:
+        """Return how many matches two have played, in either order, and how many were capped."""
+        met = (np.sort(self.cells, axis=1) == pair).all(axis=1)
+        return {"n_matches": int(self.matches[met].sum()), "n_capped": int(self.capped[met].sum())}
 
     def need_all(self, place: str) -> None:
         """Raise ValueError unless every two policies have met."""
@@ -184,7 +188,8 @@ def payoffs(
     DataFrame
         A row for every pair in either order: preset, players, policy, against, metric, payoff
         (positive where policy does better), std_error, ci_low, ci_high, p_value, p_holm (adjusted
-        over the preset's pairs), level, n_matches, n_deals, method.
+        over the preset's pairs), level, n_matches, n_capped (of these, how many reached the cap of
+        rounds; their points count as they stood), n_deals, method.
 
     Raises
     ------
@@ -223,7 +228,7 @@ def payoffs(
                     | {"policy": game.names[first], "against": game.names[second]}
                     | {"metric": metric, "payoff": turn * one.estimate, "std_error": one.std_error}
                     | {"ci_low": ends[0], "ci_high": ends[1], "p_value": p, "p_holm": p_holm}
-                    | {"level": level, "n_matches": game.matches_of(pair), "n_deals": one.n_deals}
+                    | {"level": level, **game.matches_of(pair), "n_deals": one.n_deals}
                     | {"method": method}
                 )
     return pd.DataFrame(rows)
@@ -255,7 +260,7 @@ def nash(
         By preset, the largest share first: preset, players, policy, metric, share (in the mixture),
         std_error, ci_low, ci_high (of the share), support (the part of the resamples in which it
         has a share), against_mixture (its payoff against the mixture; 0 for those in it, less for
-        others), level, n_matches, n_deals, method.
+        others), level, n_matches, n_capped, n_deals, method.
 
     Raises
     ------
@@ -304,7 +309,8 @@ def nash(
                 | {"ci_low": float(ends[0, i]), "ci_high": float(ends[1, i])}
                 | {"support": float(np.mean(drawn[:, i] > 0))}
                 | {"against_mixture": float(matrix[i] @ share), "level": level}
-                | {"n_matches": int(game.matches.sum()), "n_deals": n}
+                | {"n_matches": int(game.matches.sum()), "n_capped": int(game.capped.sum())}
+                | {"n_deals": n}
                 | {"method": f"linear program, deals drawn {resamples} times"}
             )
     return pd.DataFrame(rows)

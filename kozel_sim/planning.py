@@ -66,7 +66,8 @@ def plan(
         and `POWERS`: preset, players, duel, metric, asked, detect, power, level, deviation (of one
         deal's paired difference), deviation_high (its upper limit at the level, by chi-square),
         deals, matches, seconds, deals_high (if the deviation is at its limit), seconds_high,
-        unpaired_matches (that matches on deals of their own would need), pilot_deals, method.
+        unpaired_matches (that matches on deals of their own would need), pilot_deals,
+        pilot_matches, pilot_capped (of these, how many reached the cap of rounds), method.
         With a margin, the same for equivalence behind them: detect is the margin, and the method
         says so.
 
@@ -154,6 +155,7 @@ def _plans(
             | {"matches": math.ceil(deals * of_a_deal), "seconds": deals * seconds}
             | {"deals_high": deals_high, "seconds_high": deals_high * seconds}
             | {"unpaired_matches": math.ceil(unpaired), "pilot_deals": n}
+            | {"pilot_matches": int(one["n_matches"]), "pilot_capped": int(one["n_capped"])}
             | {"method": method}
         )
     return rows

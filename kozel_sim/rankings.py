@@ -37,7 +37,8 @@ def ranking(
         field), rank (ties share the better one), rank_low, rank_high (all true ranks lie within
         these, with the chance `level`), next (the policy of the row below; empty for the last),
         difference (the next one's estimate less this one's), p_value (of no difference from the
-        next, adjusted by Holm over all pairs), level, n_matches, n_deals, method, rank_method.
+        next, adjusted by Holm over all pairs), level, n_matches, n_capped (of these, how many
+        reached the cap of rounds), n_deals, method, rank_method.
 
     Raises
     ------
@@ -85,7 +86,12 @@ def ranking(
                 | {"next": "" if below is None else sums.names[below]}
                 | {"difference": 0.0 if below is None else float(sums.means[below] - sums.means[i])}
                 | {"p_value": 1.0 if below is None else p_values[frozenset((i, below))]}
-                | {"level": level, "n_matches": sums.matches, "n_deals": sums.deals}
+                | {
+                    "level": level,
+                    "n_matches": sums.matches,
+                    "n_capped": sums.capped,
+                    "n_deals": sums.deals,
+                }
                 | {"method": f"{found.method}, Bonferroni over {k}"}
                 | {"rank_method": "paired differences by deal, Holm over all pairs"}
             )
@@ -128,9 +134,9 @@ def pairwise(
         Columns preset, players, policy, against, metric, better ("less" or "more"), difference (the
         first one's estimate less the second's), std_error, ci_low, ci_high (Bonferroni over the
         pairs, so that all hold at once), p_value (of its own), p_holm (adjusted over all pairs of
-        the preset), level, n_matches, n_deals, method. No rows for a policy alone. With a margin
-        also margin (as the table counts), p_equivalent (of two one-sided tests, Bonferroni over the
-        pairs) and equivalent (whether it is below 1 less the level).
+        the preset), level, n_matches, n_capped, n_deals, method. No rows for a policy alone. With
+        a margin also margin (as the table counts), p_equivalent (of two one-sided tests, Bonferroni
+        over the pairs) and equivalent (whether it is below 1 less the level).
 
     Examples
     --------
@@ -143,7 +149,7 @@ def pairwise(
     margin = None if equivalent is None else read_margin(equivalent, metric)
     columns = ["preset", "players", "policy", "against", "metric", "better", "difference"]
     columns += ["std_error", "ci_low", "ci_high", "p_value", "p_holm", "level", "n_matches"]
-    columns += ["n_deals", "method"]
+    columns += ["n_capped", "n_deals", "method"]
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         sums = DealSums.of(part, metric)
@@ -159,7 +165,12 @@ def pairwise(
                 | {"policy": sums.names[i], "against": sums.names[j], "metric": metric}
                 | {"better": sums.better, "difference": one.estimate, "std_error": one.std_error}
                 | {"ci_low": one.ci_low, "ci_high": one.ci_high, "p_value": p, "p_holm": adjusted}
-                | {"level": level, "n_matches": sums.matches, "n_deals": sums.deals}
+                | {
+                    "level": level,
+                    "n_matches": sums.matches,
+                    "n_capped": sums.capped,
+                    "n_deals": sums.deals,
+                }
                 | {"method": one.method}
                 | (_equivalence(one, margin, len(pairs), level) if margin else {})
             )

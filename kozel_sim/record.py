@@ -278,8 +278,8 @@ class Record:
                 f"the record is of stream version {shown(stream)}; "
                 f"this version plays {STREAM_VERSION}"
             )
-        found: Record = _named("not a record", _record, data)
-        return found
+        read: Record = _named("not a record", _record, data)
+        return read
 
     def to_text(self, round: int | None = None) -> str:
         """Return the record in a compact form for people, a line per turn of the table.

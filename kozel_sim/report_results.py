@@ -10,6 +10,7 @@ import pandas as pd
 
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
+from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
 from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
@@ -18,7 +19,7 @@ from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
-    DECIDED,
+    decision_text,
     part_of,
     rank_text,
     results_of,
@@ -125,7 +126,7 @@ def seated(played: Run | Totals) -> bool:
 
 def _add_boards(played: Run | Totals, found: Results) -> None:
     """Add a leaderboard for each rule set."""
-    summary, presets = played.summary(), played.presets()
+    summary, presets, capped = played.summary(), played.presets(), capped_matches(played)
     ranks = ranking(played.frame) if isinstance(played, Run) and not seated(played) else None
     points = histogram(played, "points")
     found.methods |= set(summary["method"]) | set(presets["method"])
@@ -141,8 +142,11 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
         of_table = None if ranks is None else part_of(ranks, preset, players)
         section.tables.append(_board(here, of_table))
         section.words.append(_game(part_of(presets, preset, players)))
+        section.words += filter(None, [told_of(capped_of(capped, preset, players))])
         if of_table is not None:
             who, rate = _first(of_table, played)
+            if all_capped(counts := capped_of(capped, preset, players)):
+                who, rate = no_winner(counts).removesuffix("."), ""
             firsts.setdefault(who, []).append(f"{rate}{section.title}")
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.leaderboard(here, section.title))
@@ -203,12 +207,14 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
     """Say who may be the first of a rule set, and with which goat rate where it is one."""
     level = stats.percent(ranks["level"].iloc[0])
     level += ", as if its deals had been fixed" if "stopping" in played.manifest else ""
+    field = f"the {len(ranks)} policies played"
     names = [str(row.policy) for row in ranks.itertuples() if row.rank_low == 1]
     if len(names) == 1:
         rate = number_text(records(ranks)[0]["estimate"], 100, 2)
-        return f"{names[0]} has the lowest goat rate, sure at {level}", f"{rate}% in "
-    among = f"{len(names)} policies" if len(names) > 4 else ", ".join(names)
-    return f"Who has the lowest goat rate is not decided at {level}, among {among}", ""
+        return f"Of {field} {names[0]} has the lowest goat rate, sure at {level}", f"{rate}% in "
+    among = f"{len(names)} of them" if len(names) > 4 else ", ".join(names)
+    who = f"Who of {field} has the lowest goat rate is not decided at {level}, among {among}"
+    return who, ""
 
 
 # ---------------------------------------------------------------------- duels
@@ -216,7 +222,7 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
 
 def _add_duels(played: Run, found: Results) -> None:
     """Add the comparisons of each rule set."""
-    compared, alike = compare(played.frame), alike_words(played)
+    compared, alike, capped = compare(played.frame), alike_words(played), capped_matches(played)
     found.methods |= set(compared["method"])
     scales = {
         "points_per_round": (1.0, 3),
@@ -232,21 +238,28 @@ def _add_duels(played: Run, found: Results) -> None:
             section.words.append("This shard has no deals of it.")
             continue
         level = stats.percent(here["level"].iloc[0])
+        counts = capped_of(capped, preset, players)
         rows: list[list[str | Cell]] = []
         for title, of_duel in here.groupby("duel", observed=True, sort=False):
             numbers = [
                 cell([row[k] for k in ("difference", "ci_low", "ci_high")], *scales[row["metric"]])
                 for row in records(of_duel)
             ]
-            rows.append([str(title), *numbers, p_text(of_duel["p_value"].iloc[-1])])
+            last = records(of_duel)[-1]
+            met = [f"{last['n_capped']:,} of {last['n_matches']:,}"] * bool(counts["n_capped"])
+            rows.append([str(title), *numbers, p_text(last["p_value"]), *met])
         columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
+        columns += ["capped"] * bool(counts["n_capped"])
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
             f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
         )
         section.tables.append(Table(caption, columns, rows))
         section.words.append(rule_in_words(played.manifest, preset, players))
-        rates = records(here[here["metric"] == "goat_rate"])
+        section.words += filter(None, [told_of(counts)])
+        if all_capped(counts):
+            found.short.append(f"{preset}, {players} players: {no_winner(counts)}")
+        rates = [row for row in records(here[here["metric"] == "goat_rate"]) if not all_capped(row)]
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
             found.short += [
                 alike.get(duel_of(row)) or verdict(row, f"{preset}, {players} players")
@@ -332,8 +345,7 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         )
     )
     if len(rows) <= FEW_SENTENCES and all(VERSUS in row["key"] for row in rows):
-        told = [f"{row['key']}: {DECIDED[row['decision']].format(metric)}." for row in rows]
-        found.short += told
+        found.short += [f"{decision_text(row)}." for row in rows if not all_capped(row)]
     found.more.append(section)
 
 
