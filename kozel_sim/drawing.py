@@ -8,6 +8,7 @@ row    a line of a plot with a name at its left; rows are counted from the botto
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -234,6 +235,15 @@ class Roomy(Locator):
 
 LETTER = 0.64
 """How wide a digit is, for its height."""
+
+LABEL_WIDTH = 48
+"""Characters of a line of an axis' label: in one line a long one would be cut at narrow axes."""
+
+
+def labelled(ax: Axes, text: str) -> None:
+    """Write what an axis shows, in as many lines as it needs."""
+    ax.set_xlabel(textwrap.fill(text, LABEL_WIDTH, break_on_hyphens=False))
+
 
 STRETCHED = "stretched scale: {}"
 """What a figure says of an axis whose steps are not all alike."""

@@ -16,6 +16,7 @@ from kozel_sim.drawing import (
     headed,
     in_percent,
     intervals,
+    labelled,
     name_rows,
     new_axes,
     new_rows,
@@ -76,7 +77,7 @@ def ratings(
     for y, rating in enumerate(rows["rating"]):
         above(ax, rating, y, f"{rating:+.0f}")
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"rating: 400 points are odds of 10 to 1 ({level} interval)")
+    labelled(ax, f"rating, higher is better: 400 points are odds of 10 to 1 ({level} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax
@@ -144,7 +145,12 @@ def payoffs(
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_xlabel("against")
     unit = PAYOFFS[str(rows["metric"].iloc[0])]
-    headed(ax, f"{title_of(rows)}: payoff in {unit}", max(36, 8 * len(names)), "medium")
+    headed(
+        ax,
+        f"{title_of(rows)}: how much better the row is, {unit}",
+        max(36, 8 * len(names)),
+        "medium",
+    )
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
@@ -203,7 +209,7 @@ def nash(
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1])
     in_percent(ax)
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"share in the mixture ({level} interval); at the right: support")
+    labelled(ax, f"share in the mixture ({level} interval); at the right: support")
     headed(ax, title_of(rows))
     plain(ax)
     return ax

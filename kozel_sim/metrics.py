@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, sign_of
 from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
 
@@ -41,19 +42,11 @@ class Metric:
         The column whose sum it is divided by; None for the number of seats.
     rate : bool
         The values are 0 or 1.
-    less_is_better : bool
-        Whether a player wants little of it.
     """
 
     value: str
     weight: str | None = None
     rate: bool = False
-    less_is_better: bool = True
-
-    @property
-    def sign(self) -> float:
-        """What turns a difference into an advantage."""
-        return -1.0 if self.less_is_better else 1.0
 
 
 METRICS: dict[str, Metric] = {
@@ -61,9 +54,10 @@ METRICS: dict[str, Metric] = {
     "points": Metric("points"),
     "points_per_match": Metric("points"),
     "points_per_round": Metric("points", "rounds"),
-    "rating": Metric("rating", less_is_better=False),
+    "rating": Metric("rating"),
 }
-"""By name. Points are those of a match's end, by match (under either name) or by round played."""
+"""By name. Points are those of a match's end, by match (under either name) or by round played.
+Which way each is better is asked of ``kozel_sim.direction``."""
 
 
 def metric_of(name: str) -> Metric:
@@ -89,6 +83,8 @@ class DealSums:
         How many matches there are.
     strata : array of int, ``[deal]``
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
+    better : str
+        Which way the metric is better under these rules, "less" or "more"; empty if not known.
     """
 
     names: list[Any]
@@ -97,6 +93,7 @@ class DealSums:
     rate: bool
     matches: int
     strata: npt.NDArray[np.int64]
+    better: str
 
     @classmethod
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
@@ -113,7 +110,8 @@ class DealSums:
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         matches = int((rows["seat"] == 0).sum())
-        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
+        strata, better = strata_of(rows), better_of(metric, rows)
+        return cls(list(found), totals, counts, kind.rate, matches, strata, better)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -128,12 +126,17 @@ class DealSums:
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
         matches = sum(part.matches for part in parts)
-        return cls(names, totals, counts, parts[0].rate, matches, strata)
+        return cls(names, totals, counts, parts[0].rate, matches, strata, parts[0].better)
 
     @property
     def deals(self) -> int:
         """How many deals there are."""
         return int(self.totals.shape[1])
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference into an advantage; ValueError where that is not known."""
+        return sign_of(self.better)
 
     @property
     def means(self) -> Floats:
@@ -149,12 +152,14 @@ class DealSums:
     def mean(self, place: int, level: float) -> stats.Estimate:
         """Return the mean of the name at a place, clustered by deal."""
         totals, counts = self.totals[place], self.counts[place]
-        return stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+        found = stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+        return replace(found, better=self.better)
 
     def difference(self, first: int, second: int, level: float) -> stats.Estimate:
         """Return the first mean less the second, paired and clustered by deal."""
         one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
-        return stats.clustered_difference(one, two, level, self.rate, self.strata)
+        found = stats.clustered_difference(one, two, level, self.rate, self.strata)
+        return replace(found, better=self.better)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""

@@ -9,7 +9,6 @@ Here are those of a field (a row for every policy, duel or rule set); those of h
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -29,6 +29,7 @@ from kozel_sim.drawing import (
     headed,
     in_percent,
     intervals,
+    labelled,
     name_rows,
     new_axes,
     new_figure,
@@ -71,8 +72,6 @@ LABELS = {
     "points": "mean points at the end of a match",
     "rating": "mean rating points",
 }
-LABEL_WIDTH = 50
-"""Characters of a line of a long label."""
 
 
 @in_own_style
@@ -114,16 +113,18 @@ def leaderboard(
     rows = rows[rows["metric"] == metric]
     if rows.empty:
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
-    rows = rows.sort_values("estimate", ascending=metric == "rating")
-    what = summary.columns[list(summary.columns).index("metric") - 1]
-    names = [wrapped(str(name)) for name in rows[what]]
+    better = better_of(metric, rows)
+    rows = rows.sort_values("estimate", ascending=sign_of(better) > 0)
+    group = summary.columns[list(summary.columns).index("metric") - 1]
+    names = [wrapped(str(name)) for name in rows[group]]
     if ax is None:
         ax = new_rows(7, names, 0.4)
     look = {"markersize": 3, "capsize": 5}
     intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names, **look)
     for y, estimate in enumerate(rows["estimate"]):
         above(ax, estimate, y, f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}")
-    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
+    what = f"{LABELS.get(metric, metric)}{in_words(metric, better)}"
+    labelled(ax, f"{what} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         in_percent(ax)
     headed(ax, title_of(rows))
@@ -226,8 +227,9 @@ def goat_rates(
     name_rows(ax, [wrapped(str(preset)) for preset in presets])
     ax.set_ylim(-0.5, len(presets) - 0.5)
     in_percent(ax)
-    of = f"{rows['players'].iloc[0]} players ({percent(rows['level'].iloc[0])} interval)"
-    ax.set_xlabel(f"goat rate: share of matches lost, {of}")
+    level = percent(rows["level"].iloc[0])
+    what = f"{LABELS['goat_rate']}{in_words('goat_rate', better_of('goat_rate', rows))}"
+    labelled(ax, f"{what}; {rows['players'].iloc[0]} players ({level} interval)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
     plain(ax)
     return ax
@@ -279,7 +281,8 @@ def seats(
     if metric == "goat_rate":
         in_percent(ax)
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"{LABELS[metric]} ({level} interval)")
+    what = f"{LABELS[metric]}{in_words(metric, better_of(metric, rows))}"
+    labelled(ax, f"{what} ({level} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax
@@ -333,9 +336,9 @@ def forest(
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
-    label = f"{metric}{of}: difference from {baseline}{unit} ({level} interval)"
-    # In one line it would be cut where the axes are narrow.
-    ax.set_xlabel(textwrap.fill(label, LABEL_WIDTH, break_on_hyphens=False))
+    way = "" if policy == "all" else in_words(metric, better_of(metric, rows))
+    label = f"{metric}{of}{way}: difference from {baseline}{unit} ({level} interval)"
+    labelled(ax, label)
     # One variant far out, like a sea goat's rounds, would flatten all others.
     usual = float(middle.abs().quantile(0.8))
     if middle.abs().max() > 8 * usual > 0:
@@ -417,8 +420,8 @@ def duels(
     scale = 100 if metric == "goat_rate" else 1
     middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
     differences(ax, middle, low, high, names)
-    level = rows["level"].iloc[0]
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better_of(metric, rows))}"
+    labelled(ax, f"difference in {what} ({percent(rows['level'].iloc[0])} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax
@@ -477,8 +480,8 @@ def ablation(
     Returns
     -------
     Axes
-        The axes drawn on. Bars to the left are full, those to the right hatched, and those whose
-        interval holds 0 are empty.
+        The axes drawn on, of each group the best first. Bars of what does better are full, of what
+        does worse hatched, and those whose interval holds 0 are empty.
 
     Raises
     ------
@@ -486,12 +489,16 @@ def ablation(
         If the frame has no such part, or several and none is named.
     """
     rows = one(table_of(comparisons, preset, players), "metric", metric)
+    better = better_of(metric, rows)
+    sign = sign_of(better)
     parts = []
     for against, group in rows.groupby("against", observed=True, sort=False):
         head = pd.DataFrame({"policy": [f"against {against}:"]})
         parts += [
             head,
-            group.sort_values("difference")[["policy", "difference", "ci_low", "ci_high"]],
+            group.sort_values("difference", ascending=sign < 0)[
+                ["policy", "difference", "ci_low", "ci_high"]
+            ],
         ]
     table = pd.concat(parts, ignore_index=True).iloc[::-1].reset_index(drop=True)
     names = [wrapped(str(name), 34) for name in table["policy"]]
@@ -500,8 +507,8 @@ def ablation(
     scale = 100 if metric == "goat_rate" else 1
     middle, low, high = (scale * table[column] for column in ("difference", "ci_low", "ci_high"))
     looks: list[tuple[pd.Series[bool], dict[str, Any]]] = [
-        ((high < 0), {"facecolor": BLUE}),
-        ((low > 0), {"facecolor": VERMILION, "hatch": "////"}),
+        ((high < 0 if sign < 0 else low > 0), {"facecolor": BLUE}),
+        ((low > 0 if sign < 0 else high < 0), {"facecolor": VERMILION, "hatch": "////"}),
         ((low <= 0) & (high >= 0), {"facecolor": "none"}),
     ]
     for kind, look in looks:
@@ -514,7 +521,8 @@ def ablation(
     for label in ax.get_yticklabels():
         label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({level} interval)")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better)}"
+    labelled(ax, f"difference in {what} ({level} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kozel_sim import plots
+from kozel_sim.direction import better_of, in_words
 from kozel_sim.drawing import wrapped
 from kozel_sim.style import own_style
 
@@ -101,14 +102,15 @@ def _svg(figure: Figure, caption: str) -> str:
 def leaderboard(summary: pd.DataFrame, of: str) -> Plot:
     """Draw the goat rates of one rule set."""
     names = list(summary["policy"].astype(str).unique())
-    caption = f"Goat rate by policy, {of}: fewer is better"
+    caption = f"Goat rate by policy, {of}: lower is better"
     return draw(caption, lambda ax: plots.leaderboard(summary, ax), names, 0.5)
 
 
 def points(frame: pd.DataFrame, of: str) -> Plot:
     """Draw where the points of a match end, of one rule set."""
     names = list(map(str, frame["policy"].unique()))
-    caption = f"Points at the end of a match by policy, {of}; the thick line is the median"
+    which = in_words("points", better_of("points", frame))
+    caption = f"Points at the end of a match by policy, {of}{which}; the thick line is the median"
     return draw(caption, lambda ax: plots.points(frame, ax), names, 0.6)
 
 
@@ -140,5 +142,5 @@ def duels(comparisons: pd.DataFrame, of: str) -> Plot:
     """Draw the differences of the duels of one rule set."""
     names = [f"{row.policy} v {row.against}" for row in comparisons.itertuples()]
     names = list(dict.fromkeys(names))
-    caption = f"Goat rate of the first policy less that of the second, {of}"
+    caption = f"Goat rate of the first policy less that of the second, {of}: lower is better"
     return draw(caption, lambda ax: plots.duels(comparisons, ax, metric="goat_rate"), names)

@@ -493,6 +493,7 @@ def print_duels(played: Run) -> None:
     """Print how the first policy of each duel differs from the second."""
     from rich.table import Table
 
+    from kozel_sim.direction import rule_in_words
     from kozel_sim.duels import compare
     from kozel_sim.stats import percent
 
@@ -517,7 +518,7 @@ def print_duels(played: Run) -> None:
             first = rows.iloc[0]
             table.add_row(str(first["policy"]), str(first["against"]), *cells)
         console().print(table)
-    print("Points are written on the holder unless the rules credit them to the winner.")
+        print(rule_in_words(played.manifest, preset, players))
 
 
 def print_comparison(played: Run) -> None:

@@ -333,6 +333,11 @@ class RuleSet(BaseModel):
         return 2 if self.teams == "pairs" else self.players
 
     @property
+    def points_win(self) -> bool:
+        """Whether many points are good: whoever reaches the target wins, and is not the goat."""
+        return self.reach_effect == "wins"
+
+    @property
     def bazaar_size(self) -> int:
         """Tiles left over after the deal."""
         return 28 - self.players * self.hand_size

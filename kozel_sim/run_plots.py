@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -22,6 +23,7 @@ from kozel_sim.drawing import (
     errors,
     headed,
     in_percent,
+    labelled,
     new_axes,
     new_figure,
     new_rows,
@@ -72,9 +74,10 @@ def points(
     Returns
     -------
     Axes
-        The axes drawn on: a row per policy, the one with the fewest points on top. All rows have
-        one scale, and the line in each is its median. A bar that is too high is cut, and its share
-        written beside it; so is the share beyond the right end, from 0.5% on.
+        The axes drawn on: a row per policy, the best on top: the one with the fewest points, or
+        where many are good, the most. All rows have one scale, and the line in each is its median.
+        A bar that is too high is cut, and its share written beside it; so is the share beyond the
+        right end, from 0.5% on.
 
     Raises
     ------
@@ -86,11 +89,13 @@ def points(
         (wrapped(str(name)), *_values(part, "points"))
         for name, part in rows.groupby("policy", observed=True, sort=False)
     ]
-    parts.sort(key=lambda part: -float(np.average(part[1], weights=part[2])))
+    better = better_of("points", rows)
+    sign = sign_of(better)
+    parts.sort(key=lambda part: sign * float(np.average(part[1], weights=part[2])))
     if ax is None:
         ax = new_rows(7, [name for name, _, _ in parts], 0.6)
     cut = _ridges(ax, parts)
-    ax.set_xlabel("points at the end of a match")
+    labelled(ax, f"points at the end of a match{in_words('points', better)}")
     note(ax, cut)
     headed(ax, title_of(rows))
     return ax
@@ -120,7 +125,7 @@ def rounds(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = new_rows(7, [name for name, _, _ in parts], 0.7)
     cut = _ridges(ax, parts)
-    ax.set_xlabel("rounds of a match")
+    labelled(ax, "rounds of a match")
     note(ax, cut)
     return ax
 
@@ -274,12 +279,12 @@ def convergence(
     ax.set_ylim(*_room(estimates, plain_ends, ends, looks, sums.rate))
     if sums.rate:
         in_percent(ax, "y")
-    ax.set_xlabel(f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
+    labelled(ax, f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
     stretched(ax)
     bottom, top = ax.get_ylim()
     if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:
         note(ax, "cut: the first intervals go on beyond the plot")
-    ax.set_ylabel(metric.replace("_", " "))
+    ax.set_ylabel(metric.replace("_", " ") + in_words(metric, sums.better))
     headed(ax, f"{title_of(rows)}: {policy}", 60, "medium")
     ax.legend(fontsize="small")
     plain(ax, "y")
@@ -378,7 +383,7 @@ def tell(
             capsize=4,
             label=label if label == "frequency" else f"{label} ({OBSERVER_LABELS[observer]})",
         )
-    ax.set_xlabel("tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
+    labelled(ax, "tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
     ax.set_xticks(list(rows["left"]))
     ax.set_xlim(0.5, max(rows["left"].max(), 2) + 0.5)
     ax.set_ylim(0, 1)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.direction import POINTS_WIN, completed, of_manifest
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
 from kozel_sim.parts import Block
@@ -35,8 +36,9 @@ class Run:
     ----------
     frame : DataFrame
         One row per match and seat: preset, players, deal, seating, seat, side, policy, points,
-        goat, winner, rounds, fish_rounds, passes, draws, rating and bank (NaN where the rules have
-        none), led (whether the seat led the first round) and capped.
+        points_win (whether many points are good), goat, winner, rounds, fish_rounds, passes, draws,
+        rating and bank (NaN where the rules have none), led (whether the seat led the first round)
+        and capped.
     manifest : dict
         How it was made: rules, policies, seed, versions, machine, counts.
     rounds_in : DataFrame or Path, optional
@@ -93,8 +95,8 @@ class Run:
         Returns
         -------
         DataFrame
-            Columns preset, players, the `by` column, metric, estimate, std_error, ci_low, ci_high,
-            level, n_matches, n_deals, method.
+            Columns preset, players, the `by` column, metric, better ("less" or "more"), estimate,
+            std_error, ci_low, ci_high, level, n_matches, n_deals, method.
 
         See Also
         --------
@@ -233,12 +235,14 @@ class Totals:
                 f"an aggregate is summed by policy, not by {by!r}; play without aggregate for that"
             )
         rows = []
+        win = of_manifest(self.manifest)
         for sums in self.sums:
             groups = [
                 (name, sums.deals * matches, sums.metrics_of(name, level))
                 for name, (_, matches) in sums.policies.items()
             ]
-            rows += stats.summary_rows(sums.preset, sums.players, by, groups)
+            here = win[sums.preset, sums.players]
+            rows += stats.summary_rows(sums.preset, sums.players, by, groups, here)
         return stats.only(pd.DataFrame(rows), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
@@ -273,7 +277,8 @@ class Totals:
         Returns
         -------
         DataFrame
-            Columns preset, players, policy (only of points), `of`, count; counts of 0 are left out.
+            Columns preset, players, policy and points_win (only of points), `of`, count; counts of
+            0 are left out.
 
         Raises
         ------
@@ -283,12 +288,14 @@ class Totals:
         if of not in ("points", "rounds"):
             raise ValueError(f"unknown histogram {of!r}; choose from points, rounds")
         parts = []
+        win = of_manifest(self.manifest)
         for sums in self.sums:
             head: dict[str, Any] = {"preset": sums.preset, "players": sums.players}
             if of == "rounds":
                 parts.append((head, sums.rounds))
             else:
                 rows = zip(sums.policies, sums.points, strict=True)
+                head |= {POINTS_WIN: win[sums.preset, sums.players]}
                 parts += [(head | {"policy": name}, counts) for name, counts in rows]
         frames = []
         for head, counts in parts:
@@ -520,7 +527,7 @@ def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> Iterator[p
     """Yield the frames of a kind, "matches" or "rounds", part by part."""
     for entry in manifest["files"]:
         if entry["file"].startswith(f"{kind}/"):
-            yield read_table(folder, entry).to_pandas()
+            yield completed(read_table(folder, entry).to_pandas(), manifest)
 
 
 def closing(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
+from kozel_sim.direction import better_under, points_win
 from kozel_sim.rows import (
     by_deal,
     by_first_row,
@@ -52,6 +53,8 @@ class Estimate:
         How the interval was made.
     strata : int
         Kinds of deals whose means were set apart; degrees of freedom that are not there.
+    better : str
+        Which way what is estimated is better, "less" or "more"; empty where it is not said.
     """
 
     estimate: float
@@ -62,6 +65,7 @@ class Estimate:
     n_deals: int
     method: str
     strata: int = 1
+    better: str = ""
 
     @property
     def df(self) -> int:
@@ -392,8 +396,9 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     Returns
     -------
     DataFrame
-        Columns preset, players, `by`, metric, estimate, std_error, ci_low, ci_high, level,
-        n_matches, n_deals, method; within a preset the lowest goat rate first.
+        Columns preset, players, `by`, metric, better ("less" or "more"), estimate, std_error,
+        ci_low, ci_high, level, n_matches, n_deals, method; within a preset the lowest goat rate
+        first.
 
     Raises
     ------
@@ -417,7 +422,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
             if rows_of["rating"].notna().any():
                 metrics["rating"] = _mean(rows_of[rows_of["rating"].notna()], "rating", level)
             groups.append((value, rows_of["match"].nunique(), metrics))
-        rows += summary_rows(preset, players, by, groups)
+        rows += summary_rows(preset, players, by, groups, points_win(part))
     return pd.DataFrame(rows)
 
 
@@ -425,12 +430,19 @@ Group = tuple[Any, int, dict[str, Estimate]]
 """A policy (or seat ...), in how many matches it is, and its metrics by name."""
 
 
-def summary_rows(preset: Any, players: Any, by: str, groups: list[Group]) -> list[dict[str, Any]]:
-    """Return the rows of a summary; policies with the lowest goat rate first."""
+def summary_rows(
+    preset: Any, players: Any, by: str, groups: list[Group], win: bool | None
+) -> list[dict[str, Any]]:
+    """Return the rows of a summary; policies with the lowest goat rate first.
+
+    ``win`` is whether many points are good under these rules; None where it is not known.
+    """
     if by == "policy":
         groups = sorted(groups, key=lambda g: g[2]["goat_rate"].estimate)
     return [
-        {"preset": preset, "players": players, by: value, "metric": metric} | _columns(estimate, n)
+        {"preset": preset, "players": players, by: value, "metric": metric}
+        | {"better": better_under(metric, win)}
+        | _columns(estimate, n)
         for value, n, metrics in groups
         for metric, estimate in metrics.items()
     ]

@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.direction import better_under, sign_of
 from kozel_sim.metrics import METRICS, DealSums, duels_of, metric_of, parts_of
 from kozel_sim.schedule import VERSUS
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
@@ -142,15 +143,23 @@ class SprtStop:
         Parameters
         ----------
         found : mapping of str to Estimate
-            Differences, first less second, as ``stats.clustered_difference`` makes them.
+            Differences, first less second, as ``estimates`` makes them. One that does not say
+            which way is better, as of ``stats.clustered_difference``, is of a rule set under which
+            few points are good.
         family : int, optional
             How many pairs there were at the start; by default as many as there are.
         """
         test = self.test(_family(found, family))
-        less = METRICS[self.metric].less_is_better
-        words = {"high": "worse", "low": "better"} if less else {"high": "better", "low": "worse"}
-        words |= {"none": "no difference", "open": OPEN}
-        return {key: words[test.decide(effect_of(one), one.n_deals)] for key, one in found.items()}
+        words = {
+            -1.0: {"high": "worse", "low": "better"},
+            1.0: {"high": "better", "low": "worse"},
+        }
+        same = {"none": "no difference", "open": OPEN}
+        decisions = {}
+        for key, one in found.items():
+            sign = sign_of(one.better or better_under(self.metric, win=False))
+            decisions[key] = (words[sign] | same)[test.decide(effect_of(one), one.n_deals)]
+        return decisions
 
     def __str__(self) -> str:
         return _write(self, "sprt")

@@ -94,7 +94,8 @@ def test_leaderboard_draws_a_summary_by_seat_too(ax):
 
 def test_leaderboard_labels_its_axis_and_its_numbers(summary, ax):
     leaderboard(summary, ax)
-    assert ax.get_xlabel() == "goat rate: share of matches lost (95% interval)"
+    label = "goat rate: share of matches lost, lower is better (95% interval)"
+    assert ax.get_xlabel().replace("\n", " ") == label
     assert ax.get_title(loc="left") == "room-fish-all, 4 players"
     found = drawn(ax)
     assert [text.get_text() for text in ax.texts] == [f"{x:.1%}" for _, x, *_ in found]
@@ -461,7 +462,7 @@ def _long_figures():
     table = pd.DataFrame(meetings, columns=["policy", "against", "payoff"]).assign(
         **TABLE | {"preset": LONG_RULES}, metric="points_per_match", ci_low=-1, ci_high=2
     )
-    shares = {"share": 0.2, "support": 1.0, "rating": 30.0}
+    shares = {"share": 0.2, "support": 1.0, "rating": 0.2, "ci_low": 0.1, "ci_high": 0.3}
     matches = pictures_matches(60)
     matches = matches.assign(policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES)
     yield "leaderboards", plots.leaderboards(pd.concat([board, board.assign(players=3)]))
@@ -469,13 +470,19 @@ def _long_figures():
     yield "all_duels", plots.all_duels(compared)
     yield "ablation", plots.ablation(compared).figure
     yield "payoffs", plots.payoffs(table).figure
-    yield "payoffs of two", plots.payoffs(table[table["policy"].isin(LONG[:2])]).figure
+    yield (
+        "payoffs of two",
+        plots.payoffs(
+            table[(table["policy"].isin(LONG[:2])) & table["against"].isin(LONG[:2])]
+        ).figure,
+    )
     yield "nash", plots.nash(board.assign(**shares)).figure
     yield "ratings", plots.ratings(board.assign(**shares)).figure
     yield "points", plots.points(matches).figure
     yield "rounds", plots.rounds(matches).figure
     yield "convergence", plots.convergence(matches, policy=LONG[2]).figure
-    yield "forests", plots.forests(_stretched_effects([LONG_RULES, *LONG, *"abcdefghi"]))
+    changed = _stretched_effects([LONG_RULES, *LONG, *"abcdefghi"])
+    yield "forests", plots.forests(pd.concat([changed, changed.assign(metric="rounds")]))
 
 
 def _labels(axis):
@@ -555,11 +562,11 @@ def test_axis_of_a_convergence_says_that_it_is_stretched_and_cut(ax):
 def test_bars_and_ends_that_are_cut_are_marked(ax):
     frame = pictures_matches(1000)
     plots.points(frame, ax)
-    label = "points at the end of a match;\nbars with a gap are cut; cut at the right: the longest"
-    assert ax.get_xlabel().startswith(label)
+    label = "points at the end of a match, fewer are better; bars with a gap are cut; cut at"
+    assert ax.get_xlabel().replace("\n", " ").startswith(label)
     assert str(int(frame["points"].max())) in ax.get_xlabel()
     strokes = [line for line in ax.lines if line.get_color() == "white"]
     assert len(strokes) == sum("%" in text.get_text() for text in ax.texts)
     whole = frame[frame["points"].between(30, 60)]
     ax = plots.points(whole, plt.figure().add_subplot())
-    assert ax.get_xlabel() == "points at the end of a match"
+    assert ax.get_xlabel().endswith("better")
