@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import matplotlib.pyplot as plt
@@ -176,6 +176,15 @@ def wrapped(name: str, width: int = 26) -> str:
         half = MOST_LINES // 2
         lines = [*lines[:half], "\u2026", *lines[half + 1 - MOST_LINES :]]
     return "\n".join(lines)
+
+
+def changed_rules(presets: Iterable[object], baseline: str) -> list[str]:
+    """Name rule sets, those that are the baseline with changes by these alone."""
+    head = f"{baseline}["
+    return [
+        str(name).removeprefix(head).removesuffix("]" if str(name).startswith(head) else "")
+        for name in presets
+    ]
 
 
 def headed(ax: Axes, text: str, width: int = TITLE_WIDTH, size: str = "large") -> None:

@@ -111,8 +111,8 @@ def pot_paid(record: Record, number: int) -> tuple[int, int]:
         return 0, -1
     *_, last = walk(record, number)
     left = [Hand(hand).names for hand in last.hands]
-    score = before.accounts, before.memory, before.opened
-    alone = settle(record.rules, left, told.end, told.by, *map(list, score), 0)
+    score = list(before.accounts), list(before.memory), list(before.opened)
+    alone = settle(record.rules, left, told.end, told.by, *score, 0)
     (side,) = (s for s, x in enumerate(told.written) if x != alone.written[s])
     return before.pot, side
 

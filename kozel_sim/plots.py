@@ -24,6 +24,7 @@ from kozel_sim.drawing import (
     SERIES,
     VERMILION,
     above,
+    changed_rules,
     differences,
     errors,
     headed,
@@ -42,14 +43,16 @@ from kozel_sim.drawing import (
     title_of,
     wrapped,
 )
-from kozel_sim.field_plots import nash, payoffs, ratings
+from kozel_sim.field_plots import changes, nash, payoffs, ratings
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
 from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 
 __all__ = [
     "ablation",
+    "all_changes",
     "all_duels",
+    "changes",
     "convergence",
     "duels",
     "forest",
@@ -329,7 +332,7 @@ def forest(
         raise ValueError(f"no rule set to compare with {baseline}")
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
     middle = scale * rows["difference"]
-    names = _changes(rows["preset"], baseline)
+    names = [wrapped(name, 34) for name in changed_rules(rows["preset"], str(baseline))]
     if ax is None:
         ax = new_rows(7.5, names, 0.35)
     differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
@@ -348,12 +351,6 @@ def forest(
     return ax
 
 
-def _changes(presets: pd.Series[Any], baseline: str) -> list[str]:
-    """Name rule sets in rows, those that are the baseline with changes by these alone."""
-    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in presets]
-    return [wrapped(name, 34) for name in names]
-
-
 @in_own_style
 def forests(effects: pd.DataFrame) -> Figure:
     """Return a new figure with forest plots of goat rate and rounds by number of players."""
@@ -361,7 +358,13 @@ def forests(effects: pd.DataFrame) -> Figure:
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
     tallest = max(
-        rows_height(_changes(part["preset"].drop_duplicates(), str(part["baseline"].iloc[0])), 0.35)
+        rows_height(
+            [
+                wrapped(name, 34)
+                for name in changed_rules(part["preset"].unique(), str(part["baseline"].iloc[0]))
+            ],
+            0.35,
+        )
         for _, part in effects.groupby("players")
     )
     figure = new_figure(7.5 * len(metrics), len(sizes) * tallest)
@@ -369,6 +372,21 @@ def forests(effects: pd.DataFrame) -> Figure:
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             forest(effects, ax, metric=metric, players=players)
+    return figure
+
+
+@in_own_style
+def all_changes(effects: pd.DataFrame) -> Figure:
+    """Return a new figure: what rules do to each policy, a map for each number of players."""
+    several = effects.groupby("players", sort=False)["preset"].nunique() > 1
+    sizes = [int(players) for players in several[several].index]
+    policies = effects.groupby("players")["policy"].nunique().max() - 1
+    lines = effects.groupby("players")["preset"].nunique()[sizes].sum()
+    figure = new_figure(3.4 + max(3.2, 0.75 * policies), 1.7 * len(sizes) + 0.5 * lines)
+    heights = [int(effects[effects["players"] == n]["preset"].nunique()) for n in sizes]
+    axes = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=heights)
+    for ax, players in zip(axes[:, 0], sizes, strict=True):
+        changes(effects, ax, players=players)
     return figure
 
 

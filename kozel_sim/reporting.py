@@ -20,7 +20,7 @@ from kozel_sim.printing import (
     show,
     spread,
 )
-from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
+from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as a picture."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as pictures."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
-    picture: str
+    pictures: tuple[str, ...]
 
 
 def report(
@@ -96,7 +96,7 @@ def report(
         show_run(played, face, json_)
     if folder is not None:
         sys.stdout.flush()
-        draw_run(played, folder, face.picture)
+        draw_run(played, folder, *face.pictures)
     if not (quiet or json_):
         print(note)
 
@@ -342,7 +342,7 @@ def print_stopping(rows: list[dict[str, Any]]) -> None:
     )
 
 
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, LEADERBOARDS)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, (LEADERBOARDS,))
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -466,7 +466,7 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep, FORESTS)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, (FORESTS, CHANGES))
 
 
 # ---------------------------------------------------------------------- duels
@@ -580,5 +580,5 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels, ALL_DUELS)
-COMPARISON = Face(print_comparison, duel_data, write_duels, ALL_DUELS)
+DUELS = Face(print_duels, duel_data, write_duels, (ALL_DUELS,))
+COMPARISON = Face(print_comparison, duel_data, write_duels, (ALL_DUELS,))

@@ -234,7 +234,7 @@ def test_leaderboard_names_an_unknown_choice(summary, ax, choice, complaint):
 
 
 def test_every_plot_has_a_picture():
-    made_of_others = {"leaderboards", "forests", "all_duels", "tells"}
+    made_of_others = {"leaderboards", "forests", "all_changes", "all_duels", "tells"}
     assert set(PICTURES) | made_of_others == set(plots.__all__)
     assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
     page = (BASELINE.parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
@@ -570,3 +570,41 @@ def test_bars_and_ends_that_are_cut_are_marked(ax):
     whole = frame[frame["points"].between(30, 60)]
     ax = plots.points(whole, plt.figure().add_subplot())
     assert ax.get_xlabel().endswith("better")
+
+
+# ---------------------------------------------------------------------- what rules do to policies
+
+
+def test_changes_draw_the_difference_of_every_policy_under_every_rule_set(ax):
+    rules = [RuleSet.preset("room-fish-all", 2)]
+    rules += [rules[0].replace(target=51), RuleSet.preset("household-300", 2)]
+    found = effects(tournament(rules, FIELD[:3], 20, seed=1).frame)
+    plots.changes(found, ax)
+    rows = [label.get_text() for label in ax.get_yticklabels()]
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert rows == ["target=51", "household-300"]
+    base = found[(found["preset"] == "room-fish-all") & (found["policy"] != "all")]
+    assert columns == list(base.sort_values("estimate")["policy"])
+    cells = {(round(text.get_position()[1]), text.get_position()[0]): text for text in ax.texts}
+    assert len(cells) == 6
+    for y, name in enumerate([rules[1].name, "household-300"]):
+        for x, policy in enumerate(columns):
+            of = found[(found["preset"] == name) & (found["policy"] == policy)].iloc[0]
+            text = f"{100 * of['difference']:+.1f}"
+            open_ = of["diff_ci_low"] <= 0 <= of["diff_ci_high"]
+            assert cells[y, x].get_text() == (f"({text})" if open_ else text)
+    assert "lower is better" in ax.get_xlabel()
+
+
+def test_long_names_of_columns_stay_apart():
+    found = effects(
+        tournament(
+            [RuleSet.preset("room-fish-all", 2), RuleSet.preset("room-fish-one", 2)],
+            ["weights:pips=1,double=3,range=2", "weights:pips=1,double=3,range=4"],
+            4,
+            seed=1,
+        ).frame
+    )
+    ax = plots.changes(found)
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert sorted(columns) == ["weights:\u20263,range=2", "weights:\u20263,range=4"]
