@@ -22,6 +22,7 @@ import pandas as pd
 
 from kozel_sim import stats
 from kozel_sim.direction import better_of, sign_of
+from kozel_sim.fixed import Span
 from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
 
@@ -85,6 +86,8 @@ class DealSums:
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
     better : str
         Which way the metric is better under these rules, "less" or "more"; empty if not known.
+    span : (float, float), optional
+        Between what the rules keep the metric of the only name, who sits at every seat.
     """
 
     names: list[Any]
@@ -94,6 +97,7 @@ class DealSums:
     matches: int
     strata: npt.NDArray[np.int64]
     better: str
+    span: Span | None = None
 
     @classmethod
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
@@ -110,8 +114,9 @@ class DealSums:
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         matches = int((rows["seat"] == 0).sum())
+        span = _span_of(rows, kind, matches) if len(found) == 1 else None
         strata, better = strata_of(rows), better_of(metric, rows)
-        return cls(list(found), totals, counts, kind.rate, matches, strata, better)
+        return cls(list(found), totals, counts, kind.rate, matches, strata, better, span)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -126,7 +131,9 @@ class DealSums:
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
         matches = sum(part.matches for part in parts)
-        return cls(names, totals, counts, parts[0].rate, matches, strata, parts[0].better)
+        spans = [part.span for part in parts if part.span is not None]
+        span = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+        return cls(names, totals, counts, parts[0].rate, matches, strata, parts[0].better, span)
 
     @property
     def deals(self) -> int:
@@ -152,7 +159,7 @@ class DealSums:
     def mean(self, place: int, level: float) -> stats.Estimate:
         """Return the mean of the name at a place, clustered by deal."""
         totals, counts = self.totals[place], self.counts[place]
-        found = stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+        found = stats.clustered_mean(totals, counts, level, self.rate, self.strata, self.span)
         return replace(found, better=self.better)
 
     def difference(self, first: int, second: int, level: float) -> stats.Estimate:
@@ -164,6 +171,15 @@ class DealSums:
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
         return list(combinations(range(len(self.names)), 2))
+
+
+def _span_of(rows: pd.DataFrame, kind: Metric, matches: int) -> Span | None:
+    """Return between what the rules keep a metric of all seats; None if rows are not all."""
+    head = rows.iloc[0]
+    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * head["players"]:
+        return None
+    goats = stats.goats_in(rows, str(head["preset"]), int(head["players"]))
+    return goats.of_a_player if goats else None
 
 
 def values_of(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:

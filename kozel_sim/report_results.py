@@ -12,6 +12,7 @@ from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
 from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
+from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
 from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
@@ -186,14 +187,16 @@ def _game(presets: pd.DataFrame) -> str:
 
     def told(metric: str, scale: float, digits: int) -> str:
         one = cell([cells[metric][k] for k in ("estimate", "ci_low", "ci_high")], scale, digits)
-        return f"{one.estimate} {one.ends}"
+        ends = f"({FIXED})" if cells[metric]["method"] == FIXED else one.ends
+        return f"{one.estimate} {ends}"
 
     words = (
         f"A match had {told('rounds', 1, 2)} rounds and {told('goats_per_match', 1, 3)} goats; "
         f"{told('fish_rate', 100, 2)} of the rounds ended in a fish"
     )
     if cells["capped_rate"]["estimate"]:
-        words += f", and {told('capped_rate', 100, 2)} of the matches reached the cap of rounds"
+        capped = told("capped_rate", 100, 2)
+        words += f", and {capped} of the matches reached the cap of rounds, without a goat"
     return f"{words}."
 
 

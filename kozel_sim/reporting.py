@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.crashes import look_after
+from kozel_sim.performing import prints_aside, say_rounding, warm_up, what_is_kept
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
@@ -25,6 +27,7 @@ from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, dr
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kozel_sim.checks import Engine
     from kozel_sim.runs import Run, Totals
     from kozel_sim.tournaments import Mapper, Tournament
 
@@ -47,13 +50,15 @@ def report(
     json_: bool,
     quiet: bool,
     mapper: Mapper | None = None,
+    engine: Engine = "auto",
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
-    from kozel_sim.checks import need_positive
+    from kozel_sim.checks import need_engine
     from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
 
-    need_positive("workers", workers)
-    manifest = planned.manifest()
+    need_engine(engine, workers)
+    manifest = planned.manifest(engine)
+    look_after(planned.policies, folder)
     there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
     parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
@@ -65,19 +70,19 @@ def report(
                 pass
         if quiet:
             hush()
+        else:
+            say_rounding(planned)
     try:
         if not known:
-            warm_up(planned.aggregate)
-        with progress_bar(planned.matches, quiet or json_) as step:
-            played = planned.play(
-                workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
-            )
+            warm_up(planned.aggregate, engine)
+        with progress_bar(planned.matches, quiet or json_) as step, prints_aside():
+            played = planned.play(engine, workers, None, step, folder, mapper, face.write)
     except KeyboardInterrupt:
-        kept = _kept(folder, manifest) or "; nothing is kept"
+        kept = what_is_kept(folder, manifest) or "; nothing is kept"
         print(f"kozel: interrupted{kept}", file=sys.stderr)
         raise
     except OSError as error:
-        if kept := _kept(folder, manifest):
+        if kept := what_is_kept(folder, manifest):
             said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
             raise OSError(f"{said}{kept}") from None
         raise
@@ -99,26 +104,6 @@ def report(
         draw_run(played, folder, *face.pictures)
     if not (quiet or json_):
         print(note)
-
-
-def _kept(folder: Path | None, manifest: dict[str, Any]) -> str:
-    """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
-
-    if folder is None or not holds_run(folder, manifest):
-        return ""
-    n = len(read_manifest(folder)["files"])
-    return f"; {n} parts are in {folder}, and the same command goes on"
-
-
-def warm_up(aggregate: bool = False) -> None:
-    """Compile (or load) the engine on one deal."""
-    from kozel_sim.simulation import simulate
-
-    if aggregate:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
-    else:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0)
 
 
 def show_run(played: Run | Totals, face: Face, json_: bool) -> None:
@@ -253,7 +238,7 @@ def print_board(
         f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
         f"rounds per match {interval(cells['rounds'], 1, 2)}"
         + (
-            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            f", capped {interval(cells['capped_rate'], 100, 2)} (these have no goat)"
             if cells["capped_rate"].estimate
             else ""
         )

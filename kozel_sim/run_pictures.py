@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
 
 LEADERBOARDS, FORESTS, CHANGES = "leaderboard.png", "forest.png", "changes.png"
-ALL_DUELS, TELL = "duels.png", "tell.png"
+ALL_DUELS, TELL_PICTURE = "duels.png", "tell.png"
 """Names of the pictures: of a tournament, a sweep (two), duels, and the tell."""
 DPI = 120
 
@@ -30,7 +30,7 @@ def draw_run(played: Run | Totals | pd.DataFrame, folder: Path, *names: str) -> 
 
 def write_picture(path: Path, draw: Callable[[], Figure]) -> None:
     """Draw a picture into a file, whole; whatever prevents it is one line of warning."""
-    from kozel_sim.store import write_whole
+    from kozel_sim.files import write_whole
 
     try:
         import matplotlib
@@ -87,6 +87,6 @@ DRAW: dict[str, Callable[[Any], Figure]] = {
     FORESTS: _forests,
     CHANGES: _changes,
     ALL_DUELS: _duels,
-    TELL: _tells,
+    TELL_PICTURE: _tells,
 }
 """What draws each picture."""

@@ -294,7 +294,7 @@ def convergence(
 def _first_deals(sums: DealSums, place: int, n: int, level: float) -> stats.Estimate:
     """Return the mean of the first deals."""
     totals, counts, strata = sums.totals[place, :n], sums.counts[place, :n], sums.strata[:n]
-    return stats.clustered_mean(totals, counts, level, sums.rate, strata)
+    return stats.clustered_mean(totals, counts, level, sums.rate, strata, sums.span)
 
 
 def _room(

@@ -42,7 +42,14 @@ LITERAL = {"reach_effect": "loses", "dry_rule": "none"}
 TABLES = [RuleSet.preset(name, players) for name, players in PRESET_TABLES]
 TABLES += [rules.replace(**LITERAL) for rules in TABLES if rules.ledger == "credit"]
 BY_PLAYERS = pytest.mark.parametrize("rules", TABLES, ids=lambda r: f"{r.name}-{r.players}")
-CREDIT = {"household-300", "pair-traditional", "sea-goat", "sea-goat-125"}
+CREDIT = {
+    "household-300",
+    "pair-traditional",
+    "sea-goat",
+    "sea-goat-125",
+    "leaflet-200",
+    "block-100",
+}
 
 
 @pytest.fixture
