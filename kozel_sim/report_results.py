@@ -37,6 +37,8 @@ FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
 FEW_SENTENCES = 8
 """Of more duels the table says which is better, not a sentence each."""
+FEW_COLUMNS = 5
+"""Up to so many policies have a map of what rules do to them: more do not fit on a telephone."""
 CHANGES = {"goat_rate": (100, 2), "rounds": (1, 3), "fish_rate": (100, 2)}
 """What a sweep's table shows, with scale and digits."""
 
@@ -290,6 +292,10 @@ def _add_changes(played: Run | Totals, found: Results, has_duels: bool) -> None:
         if here["preset"].nunique() < 2:
             continue
         section.tables.append(_changes(here, f"{players} players"))
+        by_policy = of_run[(of_run["policy"] != ALL) & (of_run["players"] == players)]
+        section.tables.append(_policy_changes(by_policy, f"{players} players"))
+        if by_policy["policy"].nunique() <= FEW_COLUMNS:
+            section.plots.append(report_plots.changes(by_policy))
         for metric in ("goat_rate", "rounds"):
             section.plots.append(report_plots.forest(here, metric, METRICS[metric].meaning))
     found.more.append(section)
@@ -310,6 +316,27 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
     return Table(
         f"{of}: difference from {base}, paired by deal, with {level} intervals",
         ["rules", *(METRICS[metric].meaning for metric in CHANGES)],
+        rows,
+    )
+
+
+def _policy_changes(here: pd.DataFrame, of: str) -> Table:
+    """Return how the goat rate of each policy differs from that under the first rule set."""
+    base = str(here["baseline"].iloc[0])
+    level = stats.percent(here["level"].iloc[0])
+    policies = list(dict.fromkeys(here["policy"].astype(str)))
+    rows: list[list[str | Cell]] = []
+    for preset, part in here.groupby("preset", observed=True, sort=False):
+        if preset == base:
+            continue
+        cells = {str(row["policy"]): row for row in records(part)}
+        ends = ("difference", "diff_ci_low", "diff_ci_high")
+        numbers = [cell([cells[name][k] for k in ends], 100, 2) for name in policies]
+        rows.append([short_name(str(preset), base), *numbers])
+    return Table(
+        f"{of}: goat rate of each policy less that under {base}, in percentage points, paired by "
+        f"deal, with {level} intervals; lower is better",
+        ["rules", *policies],
         rows,
     )
 

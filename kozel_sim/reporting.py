@@ -22,7 +22,7 @@ from kozel_sim.printing import (
     show,
     spread,
 )
-from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
+from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.seat_report import print_balance
 from kozel_sim.stopping_report import print_stopping
 from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as a picture."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as pictures."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
-    picture: str
+    pictures: tuple[str, ...]
 
 
 def report(
@@ -104,7 +104,7 @@ def report(
         show_run(played, face, json_)
     if folder is not None:
         sys.stdout.flush()
-        draw_run(played, folder, face.picture)
+        draw_run(played, folder, *face.pictures)
     if not (quiet or json_):
         print(note)
 
@@ -265,7 +265,7 @@ def rank_text(row: Any) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, LEADERBOARDS)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, (LEADERBOARDS,))
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -392,7 +392,7 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep, FORESTS)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, (FORESTS, CHANGES))
 
 
 # ---------------------------------------------------------------------- duels
@@ -532,8 +532,8 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels, ALL_DUELS)
-COMPARISON = Face(print_comparison, duel_data, write_duels, ALL_DUELS)
+DUELS = Face(print_duels, duel_data, write_duels, (ALL_DUELS,))
+COMPARISON = Face(print_comparison, duel_data, write_duels, (ALL_DUELS,))
 
 
 def comparison_face(margin: str | None, stop: str | None) -> Face:
