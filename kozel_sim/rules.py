@@ -441,7 +441,8 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
     if not 1 <= len(overrides) <= 2 or not words:
         raise ValueError(
             f"{quoted(text)} is not a tile_over; write 'none', or one or two tiles with points "
-            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last tile"
+            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last "
+            "tile"
         )
     return overrides, alone
 
