@@ -86,9 +86,6 @@ def main() -> None:
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
     warnings.showwarning = warn  # type: ignore[assignment]
-    # Those of libraries are about their ways, not the user's.
-    for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-        warnings.simplefilter("ignore", kind)
     crashes.stand_by(sys.argv[1:])
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
@@ -118,8 +115,10 @@ def fail(error: Exception | str) -> NoReturn:
     sys.exit(2)
 
 
-def warn(message: Warning | str, *about: Any) -> None:
-    """Print a warning in one line."""
+def warn(message: Warning | str, category: type[Warning] = UserWarning, *about: Any) -> None:
+    """Print a warning in one line; what libraries say of their future is not the user's."""
+    if issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):
+        return
     print(f"kozel: warning: {in_one_line(str(message))}", file=sys.stderr)
 
 
