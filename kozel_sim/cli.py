@@ -93,9 +93,6 @@ def main() -> None:
     # Pictures are files here, and a backend that matplotlib does not know would end its import.
     os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
-    # Those of libraries are about their ways, not the user's.
-    for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-        warnings.simplefilter("ignore", kind)
     # What it says of its fonts and folders is nothing to whom asked for a table.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     open_streams()
@@ -130,8 +127,10 @@ def fail(error: Exception | str) -> NoReturn:
     sys.exit(2)
 
 
-def warn(message: Warning | str, *about: Any) -> None:
-    """Print a warning in one line."""
+def warn(message: Warning | str, category: type[Warning] = UserWarning, *about: Any) -> None:
+    """Print a warning in one line; what libraries say of their future is not the user's."""
+    if issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):
+        return
     print(f"kozel: warning: {in_one_line(str(message))}", file=sys.stderr)
 
 

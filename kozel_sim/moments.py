@@ -14,7 +14,7 @@ from kozel_sim.policies import get_policy
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.reference import Round, show_score
 from kozel_sim.rng import Luck
-from kozel_sim.scoring import Settled, start_of_match
+from kozel_sim.scoring import Settled, settle, start_of_match
 from kozel_sim.tiles import NAMES, Hand, tile_id
 from kozel_sim.view import View
 

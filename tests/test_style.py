@@ -2,7 +2,9 @@
 
 import io
 import os
+import re
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
