@@ -16,12 +16,12 @@ from typing import Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from kozel_sim.outside import is_whole, shown
+from kozel_sim.playable import need_playable
 from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
 from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
-_CREDITED = ("credit_lowest", "credit_difference")
 LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
 """Knobs that records and digests of before do not have, with what was played then: a rule set in
 which one of them has this value keeps its digest, and a record without it is read so."""
@@ -315,82 +315,7 @@ class RuleSet(BaseModel):
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        for refused, reason in (
-            (
-                self.teams == "pairs" and self.players != 4,
-                f"teams=pairs needs 4 players, not {self.players}",
-            ),
-            (
-                self.teams == "pairs" and self.fish_scoring == "max_takes_all",
-                "fish_scoring=max_takes_all is for singles; with teams=pairs use pair_lower_wins",
-            ),
-            (
-                self.fish_scoring == "pair_lower_wins" and self.sides != 2,
-                f"fish_scoring=pair_lower_wins needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "eggs_one_side" and self.sides != 2,
-                f"fish_tie=eggs_one_side needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "tied_lowest_write_0" and self.fish_scoring != "lowest_free",
-                "fish_tie=tied_lowest_write_0 goes with fish_scoring=lowest_free",
-            ),
-            (
-                self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", *_CREDITED),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
-                f"credit_lowest or credit_difference, not {self.fish_scoring}",
-            ),
-            (
-                self.ledger == "penalty" and self.fish_scoring in _CREDITED,
-                f"fish_scoring={self.fish_scoring} goes with ledger=credit",
-            ),
-            (
-                (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
-                f"memory_owner={self.memory_owner} does not fit teams={self.teams}: an account is "
-                "kept by side",
-            ),
-            (
-                self.lead_order == "ones_only" and self.bazaar_size > 0,
-                "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
-            ),
-            (
-                self.lead_order == "blank_first" and not self.lead_blank,
-                "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
-                "use ones_first",
-            ),
-            (
-                self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
-                f"bazaar_reserve={self.bazaar_reserve} leaves nothing of "
-                f"a bazaar of {self.bazaar_size}",
-            ),
-            (
-                self.spinner and self.fish_def == "six_closed",
-                "spinner has four arms; fish_def=six_closed knows two ends",
-            ),
-            (
-                self.spinner and self.multi_double == "both_ends",
-                "multi_double=both_ends knows two ends; with spinner use any_ends",
-            ),
-            (
-                self.close_two_rule
-                and not (self.close_doubles and self.multi_double == "any_ends"),
-                "close_two_rule needs close_doubles and multi_double=any_ends",
-            ),
-            (
-                self.dry_rule != "none"
-                and (self.sides != 2 or self.ledger != "credit" or self.reach_effect != "wins"),
-                f"dry_rule={self.dry_rule} needs two sides, ledger=credit and reach_effect=wins",
-            ),
-            (
-                "elo" in self.settlement and self.sides != 2,
-                f"settlement=elo is for two sides, not {self.sides}",
-            ),
-            (self.open_at > self.target, f"open_at={self.open_at} is over target={self.target}"),
-        ):
-            if refused:
-                raise ValueError(reason)
+        need_playable(self)
         return self
 
     # ------------------------------------------------------------------ reading

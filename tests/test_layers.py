@@ -10,7 +10,7 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "words tiles outside rng presets rules fingerprint provenance files names "
+    "words": "words tiles outside rng presets playable rules fingerprint provenance files names "
     "_native _jit _strict",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
