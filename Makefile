@@ -55,8 +55,10 @@ format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: $(READY) ## write the tables of docs/command-line.md again
+docs: $(READY) ## write what the pages show of commands, Python and studies again
 	$(BIN)/python tests/command_page.py
+	$(BIN)/python tests/study_pages.py
+	$(BIN)/python tests/write_pages.py
 
 bench: $(READY) ## measure the speed, and write benchmarks/results.md
 	@$(BIN)/python -c 'import dominoes, pyspiel' 2>/dev/null || \

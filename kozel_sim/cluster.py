@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
 from kozel_sim.checks import Engine
 from kozel_sim.parts import Part, PartPlayer, Progress, Result
+from kozel_sim.printing import status
 from kozel_sim.store import differences
 from kozel_sim.tournaments import Deliver, Tournament
 
 LOCAL = "local"
+PATIENCE = 3.0
+"""Seconds without a worker after which it is said that one is waited for."""
+LOOK = 0.25
+"""Seconds between two looks at the workers."""
 
 
 class Cluster:
@@ -83,17 +91,49 @@ class Cluster:
         recipe = json.dumps(planned.manifest(engine))
         futures = {self._client.submit(play_part, recipe, part, pure=False): part for part in parts}
         try:
-            for future in as_completed(futures):
-                part = futures.pop(future)
-                if future.status not in ("finished", "error"):
-                    raise OSError("the Dask cluster is lost: its scheduler does not answer")
-                deliver(part, future.result())
-                if progress:
-                    progress(planned.matches_of(part))
+            with self._watching_workers():
+                for future in as_completed(futures):
+                    part = futures.pop(future)
+                    if future.status not in ("finished", "error"):
+                        raise OSError("the Dask cluster is lost: its scheduler does not answer")
+                    deliver(part, future.result())
+                    if progress:
+                        progress(planned.matches_of(part))
         except KilledWorker as error:
             raise OSError(f"workers of the Dask cluster die of a part: {error}") from None
         finally:
             self._client.cancel(list(futures))
+
+    @contextmanager
+    def _watching_workers(self) -> Iterator[None]:
+        """Say on stderr when nothing is played since there are no workers, and when there are."""
+        over = threading.Event()
+        watcher = threading.Thread(target=self._watch_workers, args=(over,), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def _watch_workers(self, over: threading.Event) -> None:
+        idle_since: float | None = time.monotonic()
+        told = False
+        while not over.wait(LOOK):
+            # What the client knows, and hears anew every two seconds.
+            if self._client.scheduler_info(n_workers=-1)["workers"]:
+                if told:
+                    status("workers have come to the Dask scheduler: it is played")
+                idle_since, told = None, False
+            elif idle_since is None:
+                idle_since = time.monotonic()
+            elif not told and time.monotonic() - idle_since >= PATIENCE:
+                address = self._client.scheduler_info(n_workers=0)["address"]
+                status(
+                    f"no workers at the Dask scheduler {address}; waiting for one "
+                    f"(dask worker {address})"
+                )
+                told = True
 
 
 def play_part(recipe: str, part: Part) -> Result:

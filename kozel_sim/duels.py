@@ -123,7 +123,7 @@ def compare(
     -------
     DataFrame
         Columns preset, players, duel, policy, against (of teams: of one or two), metric,
-        estimate (the first policy's),
+        better ("less" or "more"), estimate (the first policy's),
         against_estimate (the second's), difference (the first's less the second's), std_error,
         ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
         variance_reduction (how much less the difference varies than if each match had a deal of
@@ -181,7 +181,12 @@ def _comparison(
     found = sums.difference(*places, level)
     sides = [rows[rows["policy"] == name] for name in (first, second)]
     return (
-        {"metric": metric, "estimate": means[0], "against_estimate": means[1]}
+        {
+            "metric": metric,
+            "better": sums.better,
+            "estimate": means[0],
+            "against_estimate": means[1],
+        }
         | {"difference": found.estimate, "std_error": found.std_error}
         | {"ci_low": found.ci_low, "ci_high": found.ci_high}
         | {"p_value": stats.p_value(found)}

@@ -13,16 +13,20 @@ from kozel_sim.drawing import (
     SKY,
     above,
     errors,
+    headed,
     in_percent,
     intervals,
     name_rows,
     new_axes,
+    new_rows,
     plain,
+    rows_height,
     table_of,
     title_of,
     wrapped,
 )
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 
 PAYOFFS = {
     "points_per_match": "points per match",
@@ -32,6 +36,7 @@ PAYOFFS = {
 }
 
 
+@in_own_style
 def ratings(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -63,20 +68,21 @@ def ratings(
         If the table has no such part, or several and none is named.
     """
     rows = table_of(table, preset, players).iloc[::-1]
-    if ax is None:
-        ax = new_axes(7, 1.2 + 0.4 * len(rows))
-    ax.axvline(0, color="0.4", linewidth=1, zorder=1)
     names = [wrapped(str(name)) for name in rows["policy"]]
+    if ax is None:
+        ax = new_rows(7, names, 0.4)
+    ax.axvline(0, color="0.4", linewidth=1, zorder=1)
     intervals(ax, rows["rating"], rows["ci_low"], rows["ci_high"], names, markersize=3, capsize=5)
     for y, rating in enumerate(rows["rating"]):
         above(ax, rating, y, f"{rating:+.0f}")
     level = percent(rows["level"].iloc[0])
     ax.set_xlabel(f"rating: 400 points are odds of 10 to 1 ({level} interval)")
-    ax.set_title(title_of(rows), loc="left")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax
 
 
+@in_own_style
 def payoffs(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -121,7 +127,8 @@ def payoffs(
         text = f"{scale * payoff:+.1f}"
         texts[cell] = f"({text})" if low <= 0 <= high else text
     if ax is None:
-        ax = new_axes(2.4 + 0.75 * len(names), 1.9 + 0.5 * len(names))
+        height = rows_height([wrapped(name) for name in names], 0.5)
+        ax = new_axes(2.4 + max(0.75 * len(names), 3.2), height + 0.7)
     most = float(np.nanmax(np.abs(values))) or 1.0
     places = np.arange(len(names) + 1) - 0.5
     ax.pcolormesh(
@@ -136,11 +143,8 @@ def payoffs(
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.set_xlabel("against")
-    ax.set_title(
-        f"{title_of(rows)}: payoff in {PAYOFFS[str(rows['metric'].iloc[0])]}",
-        loc="left",
-        fontsize="medium",
-    )
+    unit = PAYOFFS[str(rows["metric"].iloc[0])]
+    headed(ax, f"{title_of(rows)}: payoff in {unit}", max(36, 8 * len(names)), "medium")
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
@@ -152,6 +156,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 18 else name[:17] + "\u2026"
 
 
+@in_own_style
 def nash(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -184,20 +189,21 @@ def nash(
         If the table has no such part, or several and none is named.
     """
     rows = table_of(table, preset, players).iloc[::-1]
+    names = [wrapped(str(name)) for name in rows["policy"]]
     if ax is None:
-        ax = new_axes(7, 1.2 + 0.4 * len(rows))
+        ax = new_rows(7, names, 0.4)
     height = np.arange(len(rows))
     ax.barh(height, rows["share"], height=0.6, color=SKY, edgecolor="0.2")
     ends = errors(rows["share"], rows["ci_low"], rows["ci_high"])
     ax.errorbar(rows["share"], height, xerr=ends, fmt="none", ecolor="0", capsize=4)
     for y, support in enumerate(rows["support"]):
         ax.text(1.03, y, f"{support:.0%}", va="center", fontsize="small")
-    name_rows(ax, [wrapped(str(name)) for name in rows["policy"]])
+    name_rows(ax, names)
     ax.set_xlim(0, 1.15)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1])
     in_percent(ax)
     level = percent(rows["level"].iloc[0])
     ax.set_xlabel(f"share in the mixture ({level} interval); at the right: support")
-    ax.set_title(title_of(rows), loc="left")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax

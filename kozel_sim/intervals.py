@@ -34,6 +34,8 @@ class Estimate:
         How the interval was made.
     strata : int
         Kinds of deals whose means were set apart; degrees of freedom that are not there.
+    better : str
+        Which way what is estimated is better, "less" or "more"; empty where it is not said.
     """
 
     estimate: float
@@ -44,6 +46,7 @@ class Estimate:
     n_deals: int
     method: str
     strata: int = 1
+    better: str = ""
 
     @property
     def df(self) -> int:

@@ -7,8 +7,8 @@ played, the payoff is half of the difference of the two, so that what one wins t
 
 Legend
 ------
-payoff       what `policy` does better than `against`: more of what is wanted, less of goats and
-             points. It is a difference of two means, over the same deals.
+payoff       what `policy` does better than `against`: more of what is wanted, less of goats, and
+             of points what the rules want. It is a difference of two means, over the same deals.
 influence    what each deal adds to a payoff's error, ``[pair, deal]``; deals are common to all
              pairs, so payoffs are dependent, and are resampled together.
 """
@@ -26,6 +26,7 @@ import pandas as pd
 from scipy import optimize
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, sign_of
 from kozel_sim.few import unseen_error
 from kozel_sim.metrics import (
     DealSums,
@@ -73,6 +74,7 @@ class _Game:
     def of(cls, part: pd.DataFrame, metric: str) -> _Game:
         """Read the duels of one preset."""
         kind = metric_of(metric)
+        sign = sign_of(better_of(metric, part))
         deals = pd.Index(pd.unique(part["deal"]))
         duels = list(duels_of(part))
         names = list(dict.fromkeys(name for duel in duels for name in duel[:2]))
@@ -86,7 +88,7 @@ class _Game:
                 totals[number, side, at] = sums.totals[sums.names.index(name)]
                 counts[number, side, at] = sums.counts[sums.names.index(name)]
         matches = np.array([int((rows["seat"] == 0).sum()) for _, _, rows in duels])
-        return cls(names, cells, totals, counts, kind.sign, kind.rate, matches)
+        return cls(names, cells, totals, counts, sign, kind.rate, matches)
 
     def payoffs(self, weights: Floats) -> Floats:
         """Return the payoff of each duel, with deals counted so often."""

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
+from kozel_sim.opening import may_lead
 from kozel_sim.rules import RuleSet
 from kozel_sim.tiles import DOUBLES, HAS, NAMES, Hand, tiles_of
 
@@ -95,7 +96,7 @@ def legal_codes(
 ) -> list[int]:
     """Return the codes of all legal moves of a hand (a mask), in the order of the list of moves."""
     if not arms:
-        return [tile + 1 for tile in tiles_of(hand)]
+        return [tile + 1 for tile in tiles_of(hand & may_lead(rules))]
     if not rules.close_doubles and rules.multi_double == "none":
         return [
             (tile + 1) << 8 * arm
@@ -150,7 +151,8 @@ def legal_moves(
     Parameters
     ----------
     rules : RuleSet
-        The rules; multi_double, close_doubles and close_two_rule are what matters here.
+        The rules; multi_double, close_doubles, close_two_rule and (on the empty table) lead_blank
+        are what matters here.
     hand : sequence of str
         Tile names like ``"6-4"``.
     arms : sequence of int or None

@@ -201,7 +201,7 @@ def _closest(part: pd.DataFrame, rules: RuleSet, seed: int) -> Notable | None:
     goat_low, goat_high = np.where(goat, points, far).min(1), np.where(goat, points, -far).max(1)
     rest_low, rest_high = np.where(goat, far, points).min(1), np.where(goat, -far, points).max(1)
     # Goats have the most points, or where points are good the fewest.
-    gap = goat_low - rest_high if rules.reach_effect == "loses" else rest_low - goat_high
+    gap = rest_low - goat_high if rules.points_win else goat_low - rest_high
     at = int(np.where(whole, gap, far).argmin())
     return _match(CLOSEST, part, rules, seed, at, int(gap[at]))
 

@@ -6,7 +6,8 @@ Bradley-Terry). A side of partners is as strong as its players are on average (o
 
 Legend
 ------
-place    sides in order of goat (goats last), then of points (few first). Sides alike in both tie.
+place    sides in order of goat (goats last), then of points (few first; where many are good,
+         many). Sides alike in both tie.
 tie      every order that the tie allows counts for an equal part.
 choice   one of the sides that are left, at a place. How often each was chosen out of which is all
          that the likelihood needs, so millions of matches are a few hundred numbers.
@@ -28,6 +29,7 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, sign_of
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
 from kozel_sim.scoring import elo_change
@@ -82,6 +84,8 @@ class _Choices:
         np.add.at(sides, (np.arange(len(kinds))[:, None], kinds), 1 / kinds.shape[1])
         goat, points = (part[c].to_numpy().reshape(shape)[:, firsts] for c in ("goat", "points"))
         deal, deals = pd.factorize(part["deal"].to_numpy()[::players])
+        if sign_of(better_of("points", part)) > 0:
+            points = -points
         patterns, met = _distinct_rows(_patterns(ids, goat, points))
         sets, meaning = _read_patterns(patterns)
         counts = sparse.coo_array(
@@ -100,11 +104,14 @@ def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
     return rows[firsts], found
 
 
-def _patterns(ids: Ints, goat: npt.NDArray[Any], points: npt.NDArray[Any]) -> Ints:
-    """Return sides in order of their places, then whether each ties with the one before."""
-    order = np.lexsort((ids, points, goat), axis=1)
-    ids, goat, points = (np.take_along_axis(a, order, 1) for a in (ids, goat, points))
-    ties = (goat[:, 1:] == goat[:, :-1]) & (points[:, 1:] == points[:, :-1])
+def _patterns(ids: Ints, goat: npt.NDArray[Any], burden: npt.NDArray[Any]) -> Ints:
+    """Return sides in order of their places, then whether each ties with the one before.
+
+    ``burden`` are the points as far as few of them are good: where many are, less than nothing.
+    """
+    order = np.lexsort((ids, burden, goat), axis=1)
+    ids, goat, burden = (np.take_along_axis(a, order, 1) for a in (ids, goat, burden))
+    ties = (goat[:, 1:] == goat[:, :-1]) & (burden[:, 1:] == burden[:, :-1])
     return np.concatenate([ids, ties], axis=1)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kozel_sim.decision import Function, IllegalMoveError, Policy
+from kozel_sim.decision import Function, IllegalMoveError, Policy, describe_error
 from kozel_sim.moves import (
     Placement,
     decode_move,
@@ -20,7 +20,7 @@ from kozel_sim.moves import (
     move_text,
     move_tiles,
 )
-from kozel_sim.opening import first_lead, hand_is_redealt
+from kozel_sim.opening import first_lead, hand_is_redealt, next_leader
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
@@ -296,7 +296,7 @@ def play_rounds(
         rounds.append(
             _round_record(rules, number, redeals, hands, bazaar, leader, forced, round_, state)
         )
-        leader = round_.by
+        leader = next_leader(rules, state.hand_points, end, round_.by, leader)
     return tuple(rounds)
 
 
@@ -341,13 +341,16 @@ class _Table:
             part = policy.pick(self.luck.mixture(number, event))
         if isinstance(part, Function) and part.words:
             view.words = list(self.luck.own(number, event))
-        code = part.choose(view, moves)
+        asked = policy.name, self.deal, number, event, round_.seat
+        try:
+            code = part.choose(view, moves)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raised = describe_error(error)
+            raise IllegalMoveError(illegal_move_message(*asked, 0, moves, raised)) from error
         if code not in moves:
-            raise IllegalMoveError(
-                illegal_move_message(
-                    policy.name, self.deal, number, event, round_.seat, code, moves
-                )
-            )
+            raise IllegalMoveError(illegal_move_message(*asked, code, moves))
         return code
 
 

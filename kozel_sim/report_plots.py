@@ -14,23 +14,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kozel_sim import plots
+from kozel_sim.direction import better_of, in_words
 from kozel_sim.drawing import wrapped
+from kozel_sim.style import own_style
 
 WIDTH = 5.2
 """Inches: at 72 units each, about as many as a telephone has pixels."""
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 12,
-    "svg.fonttype": "none",
-    # A name may hold dollars, which are no mathematics.
-    "text.parse_math": False,
-}
+STYLE: dict[str, Any] = {"font.size": 12, "svg.fonttype": "none"}
 NAME_WIDTH, LABEL_WIDTH = 20, 30
 """Characters of a line of a row's name, and of an axis' label."""
 
@@ -56,7 +51,7 @@ def draw(
 ) -> Plot:
     """Draw a plot with so many rows, each as high as its name needs, and at least `row` inches."""
     lines = max(len(wrapped(name, NAME_WIDTH).splitlines()) for name in names)
-    with mpl.rc_context({**mpl.rcParamsDefault, **STYLE, "svg.hashsalt": caption}):
+    with own_style(STYLE | {"svg.hashsalt": caption}):
         figure = Figure(figsize=(WIDTH, 1.1 + len(names) * max(row, 0.22 * lines)))
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
@@ -114,7 +109,8 @@ def leaderboard(summary: pd.DataFrame, of: str) -> Plot:
 def points(frame: pd.DataFrame, of: str) -> Plot:
     """Draw where the points of a match end, of one rule set."""
     names = list(map(str, frame["policy"].unique()))
-    caption = f"Points at the end of a match by policy, {of}; the thick line is the median"
+    which = in_words("points", better_of("points", frame))
+    caption = f"Points at the end of a match by policy, {of}{which}; the thick line is the median"
     return draw(caption, lambda ax: plots.points(frame, ax), names, 0.6)
 
 

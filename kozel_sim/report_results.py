@@ -10,6 +10,7 @@ import pandas as pd
 
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
+from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
@@ -110,7 +111,7 @@ def histogram(played: Run | Totals, of: str) -> pd.DataFrame:
     if isinstance(played, Totals):
         return played.histogram(of)
     rows = played.frame if of == "points" else played.frame[played.frame["seat"] == 0]
-    keys = ["preset", "players", *(["policy"] if of == "points" else []), of]
+    keys = ["preset", "players", *(["policy", POINTS_WIN] if of == "points" else []), of]
     return rows.groupby(keys, observed=True, sort=False).size().rename("count").reset_index()
 
 
@@ -244,9 +245,7 @@ def _add_duels(played: Run, found: Results) -> None:
             f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
         )
         section.tables.append(Table(caption, columns, rows))
-        section.words.append(
-            "Points are written on the holder unless the rules credit them to the winner."
-        )
+        section.words.append(rule_in_words(played.manifest, preset, players))
         rates = records(here[here["metric"] == "goat_rate"])
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
             found.short += [

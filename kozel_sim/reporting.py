@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.crashes import look_after
+from kozel_sim.performing import prints_aside, say_rounding, warm_up, what_is_kept
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
@@ -20,23 +22,26 @@ from kozel_sim.printing import (
     show,
     spread,
 )
+from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.stopping_report import print_stopping
 from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kozel_sim.checks import Engine
     from kozel_sim.runs import Run, Totals
     from kozel_sim.tournaments import Mapper, Tournament
 
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as a picture."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
+    picture: str
 
 
 def report(
@@ -47,13 +52,15 @@ def report(
     json_: bool,
     quiet: bool,
     mapper: Mapper | None = None,
+    engine: Engine = "auto",
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
-    from kozel_sim.checks import need_positive
+    from kozel_sim.checks import need_engine
     from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
 
-    need_positive("workers", workers)
-    manifest = planned.manifest()
+    need_engine(engine, workers)
+    manifest = planned.manifest(engine)
+    look_after(planned.policies, folder)
     there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
     parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
@@ -65,19 +72,19 @@ def report(
                 pass
         if quiet:
             hush()
+        else:
+            say_rounding(planned)
     try:
         if not known:
-            warm_up(planned.aggregate)
-        with progress_bar(planned.matches, quiet or json_) as step:
-            played = planned.play(
-                workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
-            )
+            warm_up(planned.aggregate, engine)
+        with progress_bar(planned.matches, quiet or json_) as step, prints_aside():
+            played = planned.play(engine, workers, None, step, folder, mapper, face.write)
     except KeyboardInterrupt:
-        kept = _kept(folder, manifest) or "; nothing is kept"
+        kept = what_is_kept(folder, manifest) or "; nothing is kept"
         print(f"kozel: interrupted{kept}", file=sys.stderr)
         raise
     except OSError as error:
-        if kept := _kept(folder, manifest):
+        if kept := what_is_kept(folder, manifest):
             said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
             raise OSError(f"{said}{kept}") from None
         raise
@@ -94,28 +101,11 @@ def report(
             note += f" (continued: {parts} of {total} parts were there)"
     if not quiet:
         show_run(played, face, json_)
+    if folder is not None:
+        sys.stdout.flush()
+        draw_run(played, folder, face.picture)
     if not (quiet or json_):
         print(note)
-
-
-def _kept(folder: Path | None, manifest: dict[str, Any]) -> str:
-    """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
-
-    if folder is None or not holds_run(folder, manifest):
-        return ""
-    n = len(read_manifest(folder)["files"])
-    return f"; {n} parts are in {folder}, and the same command goes on"
-
-
-def warm_up(aggregate: bool = False) -> None:
-    """Compile (or load) the engine on one deal."""
-    from kozel_sim.simulation import simulate
-
-    if aggregate:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
-    else:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0)
 
 
 def show_run(played: Run | Totals, face: Face, json_: bool) -> None:
@@ -171,16 +161,9 @@ UNCORRECTED = ", not corrected for stopping"
 
 
 def write_leaderboard(played: Run | Totals, folder: Path) -> None:
-    """Write a tournament's summary and leaderboard plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
-
-    summary = marked(played.summary(), played)
-    summary.to_csv(folder / "summary.csv", index=False)
+    """Write a tournament's summary."""
+    marked(played.summary(), played).to_csv(folder / "summary.csv", index=False)
     write_conclusions(played, folder)
-    plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
 
 
 def write_conclusions(played: Run | Totals, folder: Path) -> None:
@@ -309,7 +292,7 @@ def print_balance(frame: pd.DataFrame) -> None:
     print("percent; chi-squares are clustered by deal\n")
 
 
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, LEADERBOARDS)
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -326,11 +309,7 @@ def sweep_data(played: Run | Totals) -> dict[str, Any]:
 
 
 def write_sweep(played: Run | Totals, folder: Path) -> None:
-    """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+    """Write a sweep's effects (Parquet and CSV) and its best policies."""
     from kozel_sim.sweep import best_policies, effects
 
     found = effects(results_of(played))
@@ -338,7 +317,6 @@ def write_sweep(played: Run | Totals, folder: Path) -> None:
     found.to_csv(folder / "effects.csv", index=False)
     best_policies(results_of(played)).to_csv(folder / "best_policies.csv", index=False)
     write_conclusions(played, folder)
-    plots.forests(found).savefig(folder / "forest.png", dpi=120)
 
 
 GAME_METRICS = (
@@ -438,7 +416,7 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, FORESTS)
 
 
 # ---------------------------------------------------------------------- duels
@@ -454,23 +432,19 @@ def duel_data(played: Run, margin: str | None = None) -> dict[str, Any]:
 
 
 def write_duels(played: Run, folder: Path, margin: str | None = None) -> None:
-    """Write the duels' comparisons (CSV) and their plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+    """Write the duels' comparisons (CSV)."""
     from kozel_sim.duels import compare
 
     found = marked(compare(played.frame, equivalent=margin), played)
     found.to_csv(folder / "duels.csv", index=False)
     write_conclusions(played, folder)
-    plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
 
 
 def print_duels(played: Run) -> None:
     """Print how the first policy of each duel differs from the second."""
     from rich.table import Table
 
+    from kozel_sim.direction import rule_in_words
     from kozel_sim.duels import compare
     from kozel_sim.stats import percent
 
@@ -495,7 +469,7 @@ def print_duels(played: Run) -> None:
             first = rows.iloc[0]
             table.add_row(str(first["policy"]), str(first["against"]), *cells)
         console().print(table)
-    print("Points are written on the holder unless the rules credit them to the winner.")
+        print(rule_in_words(played.manifest, preset, players))
     print("".join(f"{words}\n" for words in alike_words(played).values()), end="")
 
 
@@ -566,8 +540,8 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels)
-COMPARISON = Face(print_comparison, duel_data, write_duels)
+DUELS = Face(print_duels, duel_data, write_duels, ALL_DUELS)
+COMPARISON = Face(print_comparison, duel_data, write_duels, ALL_DUELS)
 
 
 def comparison_face(margin: str | None, stop: str | None) -> Face:
@@ -585,4 +559,5 @@ def comparison_face(margin: str | None, stop: str | None) -> Face:
         partial(print_comparison, margin=margin),
         partial(duel_data, margin=margin),
         partial(write_duels, margin=margin),
+        ALL_DUELS,
     )

@@ -15,10 +15,15 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.presets import PRESETS, Preset
+from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
+from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
+_CREDITED = ("credit_lowest", "credit_difference")
+LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
+"""Knobs that records and digests of before do not have, with what was played then: a rule set in
+which one of them has this value keeps its digest, and a record without it is read so."""
 
 
 class RuleSet(BaseModel):
@@ -63,11 +68,14 @@ class RuleSet(BaseModel):
         "max_total", description="who leads first when no double was dealt"
     )
     lead_forced: bool = Field(True, description="the tile that gives the first lead must be played")
+    lead_blank: bool = Field(True, description="whether a round may be led with 0-0")
     lead_repeat: Literal[
         "first_round_only", "until_any_official_record", "after_every_unrecorded_round"
     ] = Field("first_round_only", description="when the first-lead rule is used again")
-    lead_next: Literal["finisher"] = Field(
-        "finisher", description="the player who went out, or the fisherman, leads the next round"
+    lead_next: Literal["finisher", "next_seat", "winner", "loser"] = Field(
+        "finisher",
+        description="who leads the next round: whoever went out or made the fish; the seat behind "
+        "the last leader; the winner; the loser",
     )
     # The turn
     bazaar_draw: Literal["until_playable", "none"] = Field(
@@ -94,9 +102,14 @@ class RuleSet(BaseModel):
         True, description="a fish at once when no tile off the table fits an end"
     )
     fish_scoring: Literal[
-        "all_own", "max_takes_all", "lowest_free", "pair_lower_wins", "credit_lowest"
+        "all_own",
+        "max_takes_all",
+        "lowest_free",
+        "pair_lower_wins",
+        "credit_lowest",
+        "credit_difference",
     ] = Field("all_own", description="who writes what after a fish")
-    pair_fish_points: Literal["losers_hands", "all_hands"] = Field(
+    pair_fish_points: Literal["losers_hands", "all_hands", "difference"] = Field(
         "losers_hands", description="what a fish is worth under pair_lower_wins"
     )
     fish_tie: Literal[
@@ -170,7 +183,7 @@ class RuleSet(BaseModel):
         """
         found: Preset | None = PRESETS.get(name)
         if found is None:
-            raise ValueError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
+            raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
         if players not in found.players:
@@ -303,13 +316,13 @@ class RuleSet(BaseModel):
             ),
             (
                 self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", "credit_lowest"),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins or "
-                f"credit_lowest, not {self.fish_scoring}",
+                and self.fish_scoring not in ("pair_lower_wins", *_CREDITED),
+                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
+                f"credit_lowest or credit_difference, not {self.fish_scoring}",
             ),
             (
-                self.ledger == "penalty" and self.fish_scoring == "credit_lowest",
-                "fish_scoring=credit_lowest goes with ledger=credit",
+                self.ledger == "penalty" and self.fish_scoring in _CREDITED,
+                f"fish_scoring={self.fish_scoring} goes with ledger=credit",
             ),
             (
                 (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
@@ -319,6 +332,11 @@ class RuleSet(BaseModel):
             (
                 self.lead_order == "ones_only" and self.bazaar_size > 0,
                 "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
+            ),
+            (
+                self.lead_order == "blank_first" and not self.lead_blank,
+                "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
+                "use ones_first",
             ),
             (
                 self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
@@ -359,6 +377,11 @@ class RuleSet(BaseModel):
     def sides(self) -> int:
         """How many sides keep an account: players, or 2 in pairs."""
         return 2 if self.teams == "pairs" else self.players
+
+    @property
+    def points_win(self) -> bool:
+        """Whether many points are good: whoever reaches the target wins, and is not the goat."""
+        return self.reach_effect == "wins"
 
     @property
     def goats(self) -> tuple[int, int]:
@@ -436,7 +459,11 @@ class RuleSet(BaseModel):
     @property
     def digest(self) -> str:
         """A hash of the knobs (16 hex digits), the same on every machine and in every version."""
-        text = json.dumps(self.knobs(), sort_keys=True, separators=(",", ":"))
+        knobs = self.knobs()
+        for knob, default in LATER_KNOBS.items():
+            if knobs[knob] == default:
+                del knobs[knob]
+        text = json.dumps(knobs, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def encode(self) -> Rules:
@@ -484,8 +511,9 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
         overrides[tile_id(tile)] = int(points)
     if not 1 <= len(overrides) <= 2 or not words:
         raise ValueError(
-            f"{text!r} is not a tile_over; write 'none', or one or two tiles with points like "
-            "'0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last tile"
+            f"{quoted(text)} is not a tile_over; write 'none', or one or two tiles with points "
+            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last "
+            "tile"
         )
     return overrides, alone
 
@@ -510,7 +538,12 @@ def _field(knob: str) -> str:
     for name, field in RuleSet.model_fields.items():
         if knob in (name, field.alias) and name != "base":
             return name
-    raise ValueError(f"unknown knob {knob!r}; choose from {', '.join(knob_names())}")
+    raise ValueError(_unknown_knob(knob))
+
+
+def _unknown_knob(knob: str) -> str:
+    hint = did_you_mean(knob, knob_names())
+    return f"unknown knob {quoted(knob)}{hint}; choose from {', '.join(knob_names())}"
 
 
 def _word(value: Any) -> str:
@@ -528,13 +561,13 @@ def _explain(error: ValidationError) -> str:
         return message
     knob = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
-        return f"unknown knob {knob!r}; choose from {', '.join(knob_names())}"
+        return _unknown_knob(knob)
     if first["type"] == "value_error":
         return f"{knob}: {message}"
-    return f"{knob}={first['input']!r}: {message[0].lower()}{message[1:]}"
+    return f"{knob}={quoted(first['input'])}: {message[0].lower()}{message[1:]}"
 
 
-_NOT_FOR_KERNELS = ("base", "lead_next", "pass_", "tile_over", "settlement", "elo_k")
+_NOT_FOR_KERNELS = ("base", "pass_", "tile_over", "settlement", "elo_k")
 _INT_KNOBS = tuple(f for f in RuleSet.model_fields if f not in _NOT_FOR_KERNELS)
 _OVERRIDES = ("over_a", "over_a_points", "over_b", "over_b_points", "over_alone")
 _DERIVED = ("sides", "bazaar_size", *_OVERRIDES)

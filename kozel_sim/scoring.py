@@ -199,15 +199,24 @@ def _fish(rules: RuleSet, held: list[int]) -> Outcome | None:
         lowest = min(held)
         written = [0 if value == lowest else value for value in held]
         return written, _unique(held, [s for s in sides if held[s] > lowest], highest=True)
-    worth = total if rules.pair_fish_points == "all_hands" else total - held[winner]
+    worth = total - _SUBTRACTED[_fish_worth(rules)] * held[winner]
     if rules.ledger == "credit":
-        if rules.fish_scoring == "credit_lowest":
-            worth = total - held[winner]
         return [worth if s == winner else 0 for s in sides], winner
     losers = [s for s in sides if s != winner]
     if rules.fish_scoring == "pair_lower_wins":
         return [0 if s == winner else worth for s in sides], losers[0]
     return [0 if s == winner else held[s] for s in sides], _unique(held, losers, highest=True)
+
+
+_SUBTRACTED = {"all_hands": 0, "losers_hands": 1, "difference": 2}
+"""How often the winner's own hand is taken off the sum of all hands."""
+
+
+def _fish_worth(rules: RuleSet) -> str:
+    """Return what a won fish is worth, in the words of the knob pair_fish_points."""
+    if rules.fish_scoring == "credit_lowest":
+        return "losers_hands"
+    return "difference" if rules.fish_scoring == "credit_difference" else rules.pair_fish_points
 
 
 def _unique(held: Sequence[int], sides: Sequence[int], *, highest: bool) -> int | None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.direction import better_under, points_win
 from kozel_sim.few import unseen_error, unseen_error_of_moments
 from kozel_sim.fixed import BROKEN, Goats, Span, goats_of
 from kozel_sim.intervals import LEVEL as LEVEL
@@ -309,8 +310,9 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     Returns
     -------
     DataFrame
-        Columns preset, players, `by`, metric, estimate, std_error, ci_low, ci_high, level,
-        n_matches, n_deals, method; within a preset the lowest goat rate first.
+        Columns preset, players, `by`, metric, better ("less" or "more"), estimate, std_error,
+        ci_low, ci_high, level, n_matches, n_deals, method; within a preset the lowest goat rate
+        first.
 
     Raises
     ------
@@ -338,7 +340,7 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
             if rows_of["rating"].notna().any():
                 metrics["rating"] = _mean(rows_of[rows_of["rating"].notna()], "rating", level)
             groups.append((value, rows_of["match"].nunique(), metrics))
-        rows += summary_rows(preset, players, by, groups)
+        rows += summary_rows(preset, players, by, groups, points_win(part))
     return pd.DataFrame(rows)
 
 
@@ -346,12 +348,19 @@ Group = tuple[Any, int, dict[str, Estimate]]
 """A policy (or seat ...), in how many matches it is, and its metrics by name."""
 
 
-def summary_rows(preset: Any, players: Any, by: str, groups: list[Group]) -> list[dict[str, Any]]:
-    """Return the rows of a summary; policies with the lowest goat rate first."""
+def summary_rows(
+    preset: Any, players: Any, by: str, groups: list[Group], win: bool | None
+) -> list[dict[str, Any]]:
+    """Return the rows of a summary; policies with the lowest goat rate first.
+
+    ``win`` is whether many points are good under these rules; None where it is not known.
+    """
     if by == "policy":
         groups = sorted(groups, key=lambda g: g[2]["goat_rate"].estimate)
     return [
-        {"preset": preset, "players": players, by: value, "metric": metric} | _columns(estimate, n)
+        {"preset": preset, "players": players, by: value, "metric": metric}
+        | {"better": better_under(metric, win)}
+        | _columns(estimate, n)
         for value, n, metrics in groups
         for metric, estimate in metrics.items()
     ]

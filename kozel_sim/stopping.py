@@ -24,14 +24,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.direction import better_under, sign_of
 from kozel_sim.metrics import METRICS, DealSums, duels_of, metric_of, parts_of
 from kozel_sim.schedule import VERSUS
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
 from kozel_sim.stats import Estimate
+from kozel_sim.walks import corrected_for_overshoot
 
 Floats = npt.NDArray[np.float64]
 OPEN = "open"
 """The decision that keeps a key's deals coming."""
+BOUNDS = ("looks", "wald")
 PATHS = 4000
 """Simulated runs behind a corrected estimate (half of them mirror the other half)."""
 
@@ -110,16 +113,22 @@ class SprtStop:
         The chance that a pair that differs by the effect is not declared so.
     metric : str
         Of the paired difference: one of ``kozel_sim.metrics.METRICS``.
+    bounds : {"looks", "wald"}
+        Of the likelihood ratios: those that err as often as was said at the looks of a run, or
+        Wald's, which hold whenever one looks, err less often, and take more deals.
     """
 
     effect: float = 0.1
     alpha: float = 0.05
     beta: float = 0.05
     metric: str = "points_per_match"
+    bounds: str = "looks"
 
     def __post_init__(self) -> None:
         metric_of(self.metric)
-        self.test(1)
+        if self.bounds not in BOUNDS:
+            raise ValueError(f"unknown bounds {self.bounds!r}; choose from {', '.join(BOUNDS)}")
+        ThreeWay(self.effect, self.alpha, self.beta)
 
     @property
     def level(self) -> float:
@@ -128,9 +137,8 @@ class SprtStop:
 
     def test(self, family: int) -> ThreeWay:
         """Return the test of one pair out of a family."""
-        # The rates are checked as they were given, not as shares of a family.
-        ThreeWay(self.effect, self.alpha, self.beta)
-        return ThreeWay(self.effect, self.alpha / family, self.beta)
+        of_one = ThreeWay(self.effect, self.alpha / family, self.beta)
+        return corrected_for_overshoot(of_one) if self.bounds == "looks" else of_one
 
     def interval(self, found: Estimate, family: int) -> Estimate:
         """Return a difference with the interval that holds at all looks and for all pairs."""
@@ -142,15 +150,23 @@ class SprtStop:
         Parameters
         ----------
         found : mapping of str to Estimate
-            Differences, first less second, as ``stats.clustered_difference`` makes them.
+            Differences, first less second, as ``estimates`` makes them. One that does not say
+            which way is better, as of ``stats.clustered_difference``, is of a rule set under which
+            few points are good.
         family : int, optional
             How many pairs there were at the start; by default as many as there are.
         """
         test = self.test(_family(found, family))
-        less = METRICS[self.metric].less_is_better
-        words = {"high": "worse", "low": "better"} if less else {"high": "better", "low": "worse"}
-        words |= {"none": "no difference", "open": OPEN}
-        return {key: words[test.decide(effect_of(one), one.n_deals)] for key, one in found.items()}
+        words = {
+            -1.0: {"high": "worse", "low": "better"},
+            1.0: {"high": "better", "low": "worse"},
+        }
+        same = {"none": "no difference", "open": OPEN}
+        decisions = {}
+        for key, one in found.items():
+            sign = sign_of(one.better or better_under(self.metric, win=False))
+            decisions[key] = (words[sign] | same)[test.decide(effect_of(one), one.n_deals)]
+        return decisions
 
     def __str__(self) -> str:
         return _write(self, "sprt")
@@ -183,7 +199,7 @@ def read_stop(text: str) -> Stop:
     ----------
     text : str
         ``width=0.002``, with metric, level and planned if wanted; or ``sprt``, with effect, alpha,
-        beta and metric if wanted; commas between them.
+        beta, metric and bounds if wanted; commas between them.
 
     Returns
     -------
@@ -198,7 +214,7 @@ def read_stop(text: str) -> Stop:
     Examples
     --------
     >>> read_stop("sprt,effect=0.2")
-    SprtStop(effect=0.2, alpha=0.05, beta=0.05, metric='points_per_match')
+    SprtStop(effect=0.2, alpha=0.05, beta=0.05, metric='points_per_match', bounds='looks')
     >>> str(read_stop("width=0.5,metric=points,level=0.99"))
     'width=0.5,metric=points,level=0.99'
     """
@@ -435,7 +451,7 @@ def _expectations(test: ThreeWay, schedule: tuple[int, ...], seed: int) -> tuple
     steps = np.diff(n, prepend=0)
     half = np.random.default_rng(seed).normal(size=(PATHS // 2, len(n))) * np.sqrt(steps)
     noise = np.cumsum(np.concatenate([half, -half]), axis=1) / n
-    _, upper = test.one_sided.bounds
+    _, upper = test.bounds
     sure = (upper / n[0] + test.effect**2 / 2) / test.effect + 4 / math.sqrt(n[0])
     side = np.linspace(0, sure, 81)[1:]
     means = np.array([_mean_at_stop(test, effect + noise, n) for effect in side])

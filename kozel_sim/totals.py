@@ -34,7 +34,7 @@ from kozel_sim.fixed import Goats, Span, goats_of
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
-from kozel_sim.store import MANIFEST, read_table, write_table
+from kozel_sim.store import damaged, read_table, write_table
 
 Ints = npt.NDArray[np.int64]
 Form = dict[int, Fraction]
@@ -151,6 +151,30 @@ class Sums:
         for name in ARRAYS:
             mine = getattr(self, name)
             mine += getattr(other, name)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What must be known of the sums beside their numbers, as JSON values."""
+        found = {key: value for key, value in vars(self).items() if key not in ARRAYS}
+        found["policies"] = {name: list(n) for name, n in self.policies.items()}
+        return found | {"shapes": [list(getattr(self, name).shape) for name in ARRAYS]}
+
+    def need_shapes(self, first: Sums) -> None:
+        """Raise ValueError unless the sums are as many as they must be; `first` is the first."""
+        own = len(OF_A_POLICY[: 4 if self.rates else 2])
+        n, orders = len(GAME) + len(self.policies) * own, len(self.products)
+        others = 0 if first is self else first.columns
+        wanted: dict[str, tuple[int, ...]] = {
+            "products": (orders, n, n),
+            "with_first": (orders, n, others),
+        }
+        wanted |= {"rated_deals": (orders, len(self.policies)), "rounds": (ROUND_BINS,)}
+        wanted["points"] = (len(self.policies), self.points.shape[-1])
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"its {name} are {getattr(self, name).shape}, not {shape}")
+        if not orders or self.deals < 1:
+            raise ValueError("its sums are of no deals")
 
     def need_room(self, more: int = 0) -> None:
         """Raise ValueError if 64 bits may not hold the sums of more matches."""
@@ -352,19 +376,16 @@ def write_sums(found: Sequence[Sums]) -> tuple[bytes, dict[str, Any]]:
 
     arrays = [np.asarray(getattr(sums, name)) for sums in found for name in ARRAYS]
     numbers = np.concatenate([array.ravel() for array in arrays])
-    facts = [
-        {key: value for key, value in vars(sums).items() if key not in ARRAYS}
-        | {"shapes": [getattr(sums, name).shape for name in ARRAYS]}
-        for sums in found
-    ]
-    return write_table(pa.table({"sums": numbers})), {"sums": facts}
+    return write_table(pa.table({"sums": numbers})), {"sums": [sums.facts for sums in found]}
 
 
 def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
     """Read what ``write_sums`` wrote; ValueError if it is missing or damaged."""
-    numbers = read_table(folder, entry)["sums"].to_numpy()
-    found = []
+    found: list[Sums] = []
     try:
+        if "sums" not in entry:
+            raise ValueError("it is not said what sums it has")
+        numbers = read_table(folder, entry, {"sums": "int64"})["sums"].to_numpy()
         for facts in entry["sums"]:
             facts = dict(facts)
             arrays = {}
@@ -374,16 +395,17 @@ def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
                 numbers = numbers[size:]
             facts["policies"] = {name: tuple(n) for name, n in facts["policies"].items()}
             found.append(Sums(**facts, **arrays))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise ValueError(
-            f"{folder / MANIFEST} is damaged: it does not say what is in {entry['file']}"
-        ) from None
+            found[-1].need_shapes(found[0])
+    except ValueError as error:
+        if str(folder) in str(error):
+            raise
+        raise damaged(folder / entry["file"], error) from None
     return found
 
 
 def same_sums(some: Sequence[Sums], others: Sequence[Sums]) -> bool:
-    """Tell whether two lists of sums are equal to the bit."""
-    return len(some) == len(others) and all(
+    """Tell whether two lists of sums are equal to the bit, and of the same things."""
+    return [sums.facts for sums in some] == [sums.facts for sums in others] and all(
         np.array_equal(getattr(a, name), getattr(b, name))
         for a, b in zip(some, others, strict=True)
         for name in ARRAYS

@@ -6,10 +6,10 @@ import pytest
 from kozel_sim import Run, duel, tournament
 from kozel_sim.fixed import goats_of
 from kozel_sim.metrics import DealSums
-from kozel_sim.sequential import FIRST_LOOK, ThreeWay, looks, sequence_half_width
+from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, ThreeWay, looks, sequence_half_width
 from kozel_sim.stats import clustered_difference, clustered_mean, p_value, summarise_presets
 from kozel_sim.stopping import SprtStop
-from kozel_sim.tournaments import LOOK_GROWTH
+from kozel_sim.walks import corrected_for_overshoot, course
 
 EXPERIMENTS = 1000
 METRICS = ("points_per_match", "points_per_round", "goat_rate")
@@ -190,23 +190,36 @@ def decided(test, x):
     schedule = np.array(looks(FIRST_LOOK, LOOK_GROWTH, 1, x.shape[1]))
     _, mean, deviation = running(x)
     codes = test.codes(mean[:, schedule - 1] / deviation[:, schedule - 1], schedule)
-    at = (codes != 2).argmax(axis=1)
-    return codes[np.arange(len(x)), at]
+    at = np.where((codes != 2).any(axis=1), (codes != 2).argmax(axis=1), len(schedule) - 1)
+    return codes[np.arange(len(x)), at], schedule[at]
+
+
+def assert_course(test, effect, codes, deals):
+    """What was worked out beforehand, within 4 standard errors and what is not normal in deals."""
+    found = course(test, looks(FIRST_LOOK, LOOK_GROWTH, 1, 600), effect)
+    for chances, code in ((found.high, 1), (found.low, -1), (found.none, 0)):
+        assert np.mean(codes == code) == pytest.approx(float(chances.sum()), abs=0.03)
+    assert deals.mean() == pytest.approx(found.mean, abs=4 * deals.std() / np.sqrt(len(deals)) + 1)
+    assert np.median(deals) == pytest.approx(found.within(0.5), rel=0.11)
 
 
 def test_equals_are_declared_different_in_at_most_alpha(mirrored):
     """1,000 experiments: at 5%, more than 68 would come by chance once in 200."""
-    codes = decided(ThreeWay(0.2), mirrored)
-    assert np.isin(codes, (-1, 1)).sum() <= 68
-    assert (codes == 0).mean() > 0.9
+    for test in (ThreeWay(0.2), corrected_for_overshoot(ThreeWay(0.2))):
+        codes, deals = decided(test, mirrored)
+        assert np.isin(codes, (-1, 1)).sum() <= 68
+        assert (codes == 0).mean() > 0.9
+        assert_course(test, 0.0, codes, deals)
 
 
 def test_true_differences_are_missed_in_at_most_beta(unequal):
     """The effect tested for is the true one; the fewer points of the first are "low"."""
     x, _, effect = unequal
-    codes = decided(ThreeWay(abs(effect)), x)
-    assert np.isin(codes, (0, 1)).sum() <= 68
-    assert (codes == -1).mean() > 0.9
+    for test in (ThreeWay(abs(effect)), corrected_for_overshoot(ThreeWay(abs(effect)))):
+        codes, deals = decided(test, x)
+        assert np.isin(codes, (0, 1)).sum() <= 68
+        assert (codes == -1).mean() > 0.9
+        assert_course(test, effect, codes, deals)
 
 
 NEARLY = [

@@ -1,15 +1,18 @@
 """Plots draw what the summary says, on the axes they are given, and leave the figure alone."""
 
 import re
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import BarContainer
 from matplotlib.testing.compare import compare_images
-from pictures import BASELINE, FIELD, PICTURES, STYLE, save
+from pictures import BASELINE, FIELD, PICTURES, STYLE, TABLE, save
+from pictures import _matches as pictures_matches
 from PIL import Image
 
 from kozel_sim import (
@@ -24,7 +27,8 @@ from kozel_sim import (
 )
 from kozel_sim.metrics import DealSums
 from kozel_sim.plots import forest, forests, leaderboard, leaderboards
-from kozel_sim.reporting import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.reporting import print_board, print_effects
+from kozel_sim.run_pictures import draw_run
 from kozel_sim.sequential import sequence_of
 from kozel_sim.sweep import effects
 
@@ -150,9 +154,9 @@ def test_new_figure_is_whole_and_not_kept_by_pyplot(summary, swept, ax, tmp_path
 
 def test_run_that_is_written_leaves_no_figure_open(tmp_path, swept):
     run = tournament("room-fish-all", FIELD[:2], 20, seed=1, players=2)
-    write_leaderboard(run, tmp_path)
+    draw_run(run, tmp_path, "leaderboard.png")
     rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
-    write_sweep(tournament(rules, FIELD[:2], 20, seed=1), tmp_path)
+    draw_run(tournament(rules, FIELD[:2], 20, seed=1), tmp_path, "forest.png")
     assert (tmp_path / "leaderboard.png").exists()
     assert (tmp_path / "forest.png").exists()
     assert plt.get_fignums() == []
@@ -422,3 +426,140 @@ def test_nash_ratings_and_seats_draw_their_tables(ax):
             pytest.approx(values)
             for values in table[[middle, "ci_low", "ci_high"]].to_numpy().tolist()[::-1]
         ]
+
+
+# ---------------------------------------------------------------------- room for what is written
+
+LONG = [
+    "random",
+    "\u043a\u043e\u0437\u0451\u043b_" * 12,
+    "weights:" + ",".join(f"feature_{i}={i}.25" for i in range(30)),
+    "x" * 90,
+    "\u0441\u043b\u043e\u0432\u043e " * 10,
+]
+LONG_RULES = "room-fish-all[target=51,open_at=25,fish_memory=lost,redeal=never,spinner=true]"
+
+
+def _stretched_effects(names):
+    """Effects of which one is far out."""
+    values = np.array([0, *np.linspace(-4e-4, 4e-4, len(names) - 2), 0.0101])
+    ends = {"difference": values, "diff_ci_low": values - 1e-5, "diff_ci_high": values + 1e-5}
+    head = {"preset": names, "baseline": names[0], "policy": "all", "metric": "goat_rate"}
+    return pd.DataFrame(TABLE | head | ends)
+
+
+def _long_figures():
+    rates = {"estimate": [0.45, 0.12, 0.2, 0.37, 0.26]}
+    rates |= {"ci_low": rates["estimate"], "ci_high": rates["estimate"]}
+    head = TABLE | {"preset": LONG_RULES, "policy": LONG}
+    board = pd.DataFrame(head | {"metric": "goat_rate"} | rates)
+    pairs = {"against": LONG[::-1], "duel": list("abcde"), "difference": rates["estimate"]}
+    compared = pd.concat(
+        board.assign(metric=metric, **pairs) for metric in ("goat_rate", "points_per_round")
+    )
+    meetings = [(one, two, 1.0) for one in LONG for two in LONG if one != two]
+    table = pd.DataFrame(meetings, columns=["policy", "against", "payoff"]).assign(
+        **TABLE | {"preset": LONG_RULES}, metric="points_per_match", ci_low=-1, ci_high=2
+    )
+    shares = {"share": 0.2, "support": 1.0, "rating": 30.0}
+    matches = pictures_matches(60)
+    matches = matches.assign(policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES)
+    yield "leaderboards", plots.leaderboards(pd.concat([board, board.assign(players=3)]))
+    yield "goat_rates", plots.goat_rates(pd.concat([board, board.assign(preset="x" * 80)])).figure
+    yield "all_duels", plots.all_duels(compared)
+    yield "ablation", plots.ablation(compared).figure
+    yield "payoffs", plots.payoffs(table).figure
+    yield "payoffs of two", plots.payoffs(table[table["policy"].isin(LONG[:2])]).figure
+    yield "nash", plots.nash(board.assign(**shares)).figure
+    yield "ratings", plots.ratings(board.assign(**shares)).figure
+    yield "points", plots.points(matches).figure
+    yield "rounds", plots.rounds(matches).figure
+    yield "convergence", plots.convergence(matches, policy=LONG[2]).figure
+    yield "forests", plots.forests(_stretched_effects([LONG_RULES, *LONG, *"abcdefghi"]))
+
+
+def _labels(axis):
+    """The texts of the ticks that are drawn."""
+    return [tick.label1 for tick in axis._update_ticks()]
+
+
+def _boxes(figure, texts):
+    """Where texts stand on a figure, those that are written."""
+    renderer = figure.canvas.get_renderer()
+    return [text.get_window_extent(renderer) for text in texts if text.get_text()]
+
+
+def _overlap(boxes):
+    return [(one, two) for one, two in pairwise(boxes) if one.shrunk(1, 1).overlaps(two)]
+
+
+def test_long_names_are_neither_cropped_nor_on_top_of_each_other():
+    for name, figure in _long_figures():
+        FigureCanvasAgg(figure).draw()
+        wide, high = figure.canvas.get_width_height()
+        for ax in figure.axes:
+            across, rows = (_labels(axis) for axis in (ax.xaxis, ax.yaxis))
+            legend = ax.get_legend()
+            written = [
+                *across,
+                *rows,
+                ax.xaxis.label,
+                ax._left_title,
+                *(legend.get_texts() if legend else ()),
+            ]
+            for box in _boxes(figure, written):
+                assert min(box.x0, box.y0) > -1, name
+                assert max(box.x1 - wide, box.y1 - high) < 1, name
+            assert _overlap(_boxes(figure, rows)) == [], name
+            if not any(label.get_rotation() for label in across):
+                assert _overlap(_boxes(figure, across)) == [], name
+
+
+@pytest.mark.parametrize("width", [1.2, 2, 3, 6])
+def test_numbers_of_an_axis_do_not_overlap_however_narrow_it_is(width):
+    board = pd.DataFrame(
+        TABLE
+        | {"policy": ["one", "two"], "metric": "goat_rate", "estimate": [0.3001, 0.3002]}
+        | {"ci_low": [0.3, 0.3001], "ci_high": [0.3003, 0.3004]}
+    )
+    names = ["base", *"abcdefghijklmn"]
+    for draw, table in [(leaderboard, board), (forest, _stretched_effects(names))]:
+        figure = plt.figure(figsize=(width + 0.5, 3))
+        ax = draw(table, figure.add_axes((0.25, 0.3, width / (width + 0.5) - 0.05, 0.6)))
+        figure.canvas.draw()
+        boxes = _boxes(figure, _labels(ax.xaxis))
+        assert boxes
+        assert _overlap(boxes) == []
+
+
+# ---------------------------------------------------------------------- axes that are not to scale
+
+
+def test_axis_that_is_stretched_says_so(ax):
+    forest(_stretched_effects(["base", *"abcdefghijklmn"]), ax)
+    assert "stretched scale: tenfold steps beyond the dotted line" in ax.get_xlabel()
+    dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert len(dotted) == 1
+    even = _stretched_effects(["base", *"abc"])
+    assert "stretched" not in forest(even, plt.figure().add_subplot()).get_xlabel()
+
+
+def test_axis_of_a_convergence_says_that_it_is_stretched_and_cut(ax):
+    plots.convergence(pictures_matches(2000), ax, policy="dump_heavy")
+    assert "stretched scale: each step is ten times the one before" in ax.get_xlabel()
+    assert "cut: the first intervals go on beyond the plot" in ax.get_xlabel()
+    ax.figure.canvas.draw()
+    assert "1,000" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_bars_and_ends_that_are_cut_are_marked(ax):
+    frame = pictures_matches(1000)
+    plots.points(frame, ax)
+    label = "points at the end of a match;\nbars with a gap are cut; cut at the right: the longest"
+    assert ax.get_xlabel().startswith(label)
+    assert str(int(frame["points"].max())) in ax.get_xlabel()
+    strokes = [line for line in ax.lines if line.get_color() == "white"]
+    assert len(strokes) == sum("%" in text.get_text() for text in ax.texts)
+    whole = frame[frame["points"].between(30, 60)]
+    ax = plots.points(whole, plt.figure().add_subplot())
+    assert ax.get_xlabel() == "points at the end of a match"

@@ -9,6 +9,7 @@ import pytest
 from kozel_sim import compare, corrected, duel, read_stop, tournament
 from kozel_sim.sequential import (
     FIRST_LOOK,
+    LOOK_GROWTH,
     Sprt,
     ThreeWay,
     effect_of,
@@ -18,7 +19,6 @@ from kozel_sim.sequential import (
 )
 from kozel_sim.stats import clustered_difference, clustered_mean, summarise
 from kozel_sim.stopping import SprtStop, WidthStop, estimates
-from kozel_sim.tournaments import LOOK_GROWTH
 
 
 def estimate_of(x, level=0.95, rate=False):
@@ -61,7 +61,10 @@ def test_rules_are_read_and_written(text, rule):
         ("width=1,level=95", "level must be between 0 and 1"),
         ("width=1,metric=luck", "unknown metric 'luck'; choose from goat_rate"),
         ("width=1,effect=2", "'effect=2' is not known; choose from width=, metric=, level="),
-        ("sprt,width=1", "'width=1' is not known; choose from effect=, alpha=, beta=, metric="),
+        (
+            "sprt,width=1",
+            "'width=1' is not known; choose from effect=, alpha=, beta=, metric=, bounds=",
+        ),
         ("sprt,alpha", "'alpha' is not known"),
         ("sprt,alpha=0.7", "alpha must be between 0 and 0.5, not 0.7"),
         ("sprt,beta=0", "beta must be between 0 and 0.5, not 0.0"),

@@ -366,7 +366,7 @@ def part_of(folder):
             lambda folder: (folder / "manifest.json").write_text(
                 '{"format": "kozel-run/2", "aggregate": true, "state": "finished", "files": []}'
             ),
-            "name, seed, rules, policies missing",
+            "name, version, stream, sources, seed, deals, design, engine, rules, policies missing",
         ),
     ],
 )
