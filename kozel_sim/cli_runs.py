@@ -170,7 +170,7 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
-    draw_run(played, out, face_of(played, sweep).picture)
+    draw_run(played, out, *face_of(played, sweep).pictures)
     if not (quiet or json_):
         print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
 

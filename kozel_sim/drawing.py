@@ -8,7 +8,8 @@ row    a line of a plot with a name at its left; rows are counted from the botto
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import matplotlib.pyplot as plt
@@ -179,6 +180,15 @@ def wrapped(name: str, width: int = 26) -> str:
     return "\n".join(lines)
 
 
+def changed_rules(presets: Iterable[object], baseline: str) -> list[str]:
+    """Name rule sets, those that are the baseline with changes by these alone."""
+    head = f"{baseline}["
+    return [
+        str(name).removeprefix(head).removesuffix("]" if str(name).startswith(head) else "")
+        for name in presets
+    ]
+
+
 def headed(ax: Axes, text: str, width: int = TITLE_WIDTH, size: str = "large") -> None:
     """Write a title that does not go beyond the axes."""
     ax.set_title(wrapped(text, width), loc="left", fontsize=size)
@@ -236,6 +246,15 @@ class Roomy(Locator):
 
 LETTER = 0.64
 """How wide a digit is, for its height."""
+
+LABEL_WIDTH = 48
+"""Characters of a line of an axis' label: in one line a long one would be cut at narrow axes."""
+
+
+def labelled(ax: Axes, text: str) -> None:
+    """Write what an axis shows, in as many lines as it needs."""
+    ax.set_xlabel(textwrap.fill(text, LABEL_WIDTH, break_on_hyphens=False))
+
 
 STRETCHED = "stretched scale: {}"
 """What a figure says of an axis whose steps are not all alike."""

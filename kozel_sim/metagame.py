@@ -15,6 +15,7 @@ influence    what each deal adds to a payoff's error, ``[pair, deal]``; deals ar
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -27,6 +28,7 @@ from scipy import optimize
 from kozel_sim import stats
 from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
+from kozel_sim.few import unseen_error
 from kozel_sim.metrics import (
     DealSums,
     duels_of,
@@ -134,6 +136,20 @@ class _Game:
             pair: np.mean(parts, axis=0)[np.any(met[pair], axis=0)] for pair, parts in found.items()
         }
 
+    def unseen(self, pair: tuple[int, int]) -> float:
+        """Return what deals that agree add to the error of a payoff."""
+        cells = np.flatnonzero((np.sort(self.cells, axis=1) == pair).all(axis=1))
+        sides = []
+        for cell in cells:
+            met = self.counts[cell].sum(axis=0) > 0
+            turn = 1 if self.cells[cell, 0] == pair[0] else -1
+            both = [(self.totals[cell, k][met], self.counts[cell, k][met]) for k in (0, 1)]
+            first, second = both[::turn]
+            sides.append((*first, *second))
+        if len({len(side[0]) for side in sides}) > 1:
+            return max(unseen_error([side], self.rate) for side in sides)
+        return unseen_error(sides, self.rate)
+
     def matches_of(self, pair: tuple[int, int]) -> dict[str, int]:
         """Return how many matches two have played, in either order, and how many were capped."""
         met = (np.sort(self.cells, axis=1) == pair).all(axis=1)
@@ -200,8 +216,9 @@ def payoffs(
             both = (float(matrix[pair]), error_of(influence))
             payoff, error = (stats.without_dust(x, game.scale) for x in both)
             n = len(influence)
+            error = math.hypot(error, game.unseen(pair))
             found[pair] = stats.difference_estimate(payoff, error, n, inside, game.rate)
-        plain = [stats.p_value(one, game.rate) for one in found.values()]
+        plain = [stats.p_value(one) for one in found.values()]
         for (pair, one), p, p_holm in zip(found.items(), plain, holm(plain), strict=True):
             method = one.method + (f", Bonferroni over {len(pairs)}" if simultaneous else "")
             for first, second, turn in ((*pair, 1), (*pair[::-1], -1)):

@@ -9,7 +9,6 @@ Here are those of a field (a row for every policy, duel or rule set); those of h
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,11 +24,13 @@ from kozel_sim.drawing import (
     SERIES,
     VERMILION,
     above,
+    changed_rules,
     differences,
     errors,
     headed,
     in_percent,
     intervals,
+    labelled,
     name_rows,
     new_axes,
     new_figure,
@@ -42,14 +43,16 @@ from kozel_sim.drawing import (
     title_of,
     wrapped,
 )
-from kozel_sim.field_plots import nash, payoffs, ratings
+from kozel_sim.field_plots import changes, nash, payoffs, ratings
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
 from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 
 __all__ = [
     "ablation",
+    "all_changes",
     "all_duels",
+    "changes",
     "convergence",
     "duels",
     "forest",
@@ -72,8 +75,6 @@ LABELS = {
     "points": "mean points at the end of a match",
     "rating": "mean rating points",
 }
-LABEL_WIDTH = 50
-"""Characters of a line of a long label."""
 
 
 @in_own_style
@@ -126,7 +127,7 @@ def leaderboard(
     for y, estimate in enumerate(rows["estimate"]):
         above(ax, estimate, y, f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}")
     what = f"{LABELS.get(metric, metric)}{in_words(metric, better)}"
-    ax.set_xlabel(f"{what} ({percent(rows['level'].iloc[0])} interval)")
+    labelled(ax, f"{what} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         in_percent(ax)
     headed(ax, title_of(rows))
@@ -229,8 +230,9 @@ def goat_rates(
     name_rows(ax, [wrapped(str(preset)) for preset in presets])
     ax.set_ylim(-0.5, len(presets) - 0.5)
     in_percent(ax)
-    of = f"{rows['players'].iloc[0]} players ({percent(rows['level'].iloc[0])} interval)"
-    ax.set_xlabel(f"goat rate: share of matches lost, {of}")
+    level = percent(rows["level"].iloc[0])
+    what = f"{LABELS['goat_rate']}{in_words('goat_rate', better_of('goat_rate', rows))}"
+    labelled(ax, f"{what}; {rows['players'].iloc[0]} players ({level} interval)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
     plain(ax)
     return ax
@@ -282,7 +284,8 @@ def seats(
     if metric == "goat_rate":
         in_percent(ax)
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"{LABELS[metric]} ({level} interval)")
+    what = f"{LABELS[metric]}{in_words(metric, better_of(metric, rows))}"
+    labelled(ax, f"{what} ({level} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax
@@ -329,16 +332,16 @@ def forest(
         raise ValueError(f"no rule set to compare with {baseline}")
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
     middle = scale * rows["difference"]
-    names = _changes(rows["preset"], baseline)
+    names = [wrapped(name, 34) for name in changed_rules(rows["preset"], str(baseline))]
     if ax is None:
         ax = new_rows(7.5, names, 0.35)
     differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
-    label = f"{metric}{of}: difference from {baseline}{unit} ({level} interval)"
-    # In one line it would be cut where the axes are narrow.
-    ax.set_xlabel(textwrap.fill(label, LABEL_WIDTH, break_on_hyphens=False))
+    way = "" if policy == "all" else in_words(metric, better_of(metric, rows))
+    label = f"{metric}{of}{way}: difference from {baseline}{unit} ({level} interval)"
+    labelled(ax, label)
     # One variant far out, like a sea goat's rounds, would flatten all others.
     usual = float(middle.abs().quantile(0.8))
     if middle.abs().max() > 8 * usual > 0:
@@ -348,12 +351,6 @@ def forest(
     return ax
 
 
-def _changes(presets: pd.Series[Any], baseline: str) -> list[str]:
-    """Name rule sets in rows, those that are the baseline with changes by these alone."""
-    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in presets]
-    return [wrapped(name, 34) for name in names]
-
-
 @in_own_style
 def forests(effects: pd.DataFrame) -> Figure:
     """Return a new figure with forest plots of goat rate and rounds by number of players."""
@@ -361,7 +358,13 @@ def forests(effects: pd.DataFrame) -> Figure:
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
     tallest = max(
-        rows_height(_changes(part["preset"].drop_duplicates(), str(part["baseline"].iloc[0])), 0.35)
+        rows_height(
+            [
+                wrapped(name, 34)
+                for name in changed_rules(part["preset"].unique(), str(part["baseline"].iloc[0]))
+            ],
+            0.35,
+        )
         for _, part in effects.groupby("players")
     )
     figure = new_figure(7.5 * len(metrics), len(sizes) * tallest)
@@ -369,6 +372,21 @@ def forests(effects: pd.DataFrame) -> Figure:
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             forest(effects, ax, metric=metric, players=players)
+    return figure
+
+
+@in_own_style
+def all_changes(effects: pd.DataFrame) -> Figure:
+    """Return a new figure: what rules do to each policy, a map for each number of players."""
+    several = effects.groupby("players", sort=False)["preset"].nunique() > 1
+    sizes = [int(players) for players in several[several].index]
+    policies = effects.groupby("players")["policy"].nunique().max() - 1
+    lines = effects.groupby("players")["preset"].nunique()[sizes].sum()
+    figure = new_figure(3.4 + max(3.2, 0.75 * policies), 1.7 * len(sizes) + 0.5 * lines)
+    heights = [int(effects[effects["players"] == n]["preset"].nunique()) for n in sizes]
+    axes = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=heights)
+    for ax, players in zip(axes[:, 0], sizes, strict=True):
+        changes(effects, ax, players=players)
     return figure
 
 
@@ -421,7 +439,7 @@ def duels(
     middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
     differences(ax, middle, low, high, names)
     what = f"{DIFFERENCES[metric]}{in_words(metric, better_of(metric, rows))}"
-    ax.set_xlabel(f"difference in {what} ({percent(rows['level'].iloc[0])} interval)")
+    labelled(ax, f"difference in {what} ({percent(rows['level'].iloc[0])} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax
@@ -522,7 +540,7 @@ def ablation(
         label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
     level = percent(rows["level"].iloc[0])
     what = f"{DIFFERENCES[metric]}{in_words(metric, better)}"
-    ax.set_xlabel(f"difference in {what} ({level} interval)")
+    labelled(ax, f"difference in {what} ({level} interval)")
     headed(ax, title_of(rows))
     plain(ax)
     return ax

@@ -20,8 +20,10 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     from kozel_sim.capped import told_of
+    from kozel_sim.planning import EQUIVALENCE
 
-    first, *others = rows
+    equal = [row for row in rows if row["method"] == EQUIVALENCE]
+    first, *others = (row for row in rows if row["method"] != EQUIVALENCE)
     metric = first["metric"].replace("_", " ")
     if words := told_of({key: first[f"pilot_{key[2:]}"] for key in ("n_matches", "n_capped")}):
         print(f"pilot: {words}")
@@ -54,6 +56,16 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
             *(f"{here[p]['deals']:,} ({seconds_text(here[p]['seconds'])})" for p in powers),
         )
     console().print(table)
+    if equal:
+        scale, unit = (100, " percentage points") if first["metric"] == "goat_rate" else (1, "")
+        deals = ", ".join(
+            f"{row['deals']:,} deals ({seconds_text(row['seconds'])}) with power {row['power']:.0%}"
+            for row in equal
+        )
+        print(
+            f"to show that {metric} differs by less than {scale * equal[0]['detect']:g}{unit}, if "
+            f"it does not differ at all: {deals}"
+        )
 
 
 def seconds_text(seconds: float) -> str:

@@ -19,7 +19,6 @@ from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
-    STOPPED,
     decision_text,
     part_of,
     rank_text,
@@ -30,12 +29,16 @@ from kozel_sim.reporting import (
 )
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
+from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
+from kozel_sim.verdicts import alike_words, duel_of
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
 FEW_SENTENCES = 8
 """Of more duels the table says which is better, not a sentence each."""
+FEW_COLUMNS = 5
+"""Up to so many policies have a map of what rules do to them: more do not fit on a telephone."""
 CHANGES = {"goat_rate": (100, 2), "rounds": (1, 3), "fish_rate": (100, 2)}
 """What a sweep's table shows, with scale and digits."""
 
@@ -221,7 +224,7 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
 
 def _add_duels(played: Run, found: Results) -> None:
     """Add the comparisons of each rule set."""
-    compared, capped = compare(played.frame), capped_matches(played)
+    compared, alike, capped = compare(played.frame), alike_words(played), capped_matches(played)
     found.methods |= set(compared["method"])
     scales = {
         "points_per_round": (1.0, 3),
@@ -260,7 +263,10 @@ def _add_duels(played: Run, found: Results) -> None:
             found.short.append(f"{preset}, {players} players: {no_winner(counts)}")
         rates = [row for row in records(here[here["metric"] == "goat_rate"]) if not all_capped(row)]
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
-            found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
+            found.short += [
+                alike.get(duel_of(row)) or verdict(row, f"{preset}, {players} players")
+                for row in rates
+            ]
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:
@@ -286,6 +292,10 @@ def _add_changes(played: Run | Totals, found: Results, has_duels: bool) -> None:
         if here["preset"].nunique() < 2:
             continue
         section.tables.append(_changes(here, f"{players} players"))
+        by_policy = of_run[(of_run["policy"] != ALL) & (of_run["players"] == players)]
+        section.tables.append(_policy_changes(by_policy, f"{players} players"))
+        if by_policy["policy"].nunique() <= FEW_COLUMNS:
+            section.plots.append(report_plots.changes(by_policy))
         for metric in ("goat_rate", "rounds"):
             section.plots.append(report_plots.forest(here, metric, METRICS[metric].meaning))
     found.more.append(section)
@@ -310,6 +320,27 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
     )
 
 
+def _policy_changes(here: pd.DataFrame, of: str) -> Table:
+    """Return how the goat rate of each policy differs from that under the first rule set."""
+    base = str(here["baseline"].iloc[0])
+    level = stats.percent(here["level"].iloc[0])
+    policies = list(dict.fromkeys(here["policy"].astype(str)))
+    rows: list[list[str | Cell]] = []
+    for preset, part in here.groupby("preset", observed=True, sort=False):
+        if preset == base:
+            continue
+        cells = {str(row["policy"]): row for row in records(part)}
+        ends = ("difference", "diff_ci_low", "diff_ci_high")
+        numbers = [cell([cells[name][k] for k in ends], 100, 2) for name in policies]
+        rows.append([short_name(str(preset), base), *numbers])
+    return Table(
+        f"{of}: goat rate of each policy less that under {base}, in percentage points, paired by "
+        f"deal, with {level} intervals; lower is better",
+        ["rules", *policies],
+        rows,
+    )
+
+
 # ---------------------------------------------------------------------- stopping, seats
 
 
@@ -319,7 +350,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:
-        wide = [row["adjusted"], row["sequence_low"], row["sequence_high"]]
+        shown = row["estimate"] if row["adjusted"] is None else row["adjusted"]
+        wide = [shown, row["sequence_low"], row["sequence_high"]]
         naive = [row["estimate"], row["ci_low"], row["ci_high"]]
         decision = STOPPED.get(row["decision"], row["decision"])
         numbers = [cell(naive, scale, digits), cell(wide, scale, digits)]
@@ -330,6 +362,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         "Each row is as it was when it was decided; deals that were played after that, for others, "
         "are in the leaderboard."
     )
+    if all(row["adjusted"] is None for row in rows):
+        section.words.append("Estimates are not adjusted for the stopping.")
     section.tables.append(
         Table(
             f"Decisions by {metric}, at {level}",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,16 @@ from kozel_sim.printing import (
     console,
     hush,
     interval,
-    number_text,
     p_text,
     print_json,
     progress_bar,
     show,
     spread,
 )
-from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
+from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.seat_report import print_balance
+from kozel_sim.stopping_report import print_stopping
+from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,12 +37,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as a picture."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as pictures."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
-    picture: str
+    pictures: tuple[str, ...]
 
 
 def report(
@@ -102,7 +104,7 @@ def report(
         show_run(played, face, json_)
     if folder is not None:
         sys.stdout.flush()
-        draw_run(played, folder, face.picture)
+        draw_run(played, folder, *face.pictures)
     if not (quiet or json_):
         print(note)
 
@@ -263,44 +265,7 @@ def rank_text(row: Any) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-STOPPED = {"enough": "sure enough", "open": "not decided"}
-
-
-def print_stopping(rows: list[dict[str, Any]]) -> None:
-    """Print what a run that may stop early decided, naively and corrected for the stopping."""
-    if not rows:
-        return
-    from rich.table import Table
-
-    from kozel_sim.stats import percent
-
-    level = percent(rows[0]["level"])
-    table = Table(title=f"stopped when sure: {rows[0]['metric'].replace('_', ' ')}, {level}")
-    table.title_justify, table.title_style = "left", "bold"
-    table.add_column("of", overflow="fold")
-    for heading in ("decision", "deals", "naive", "adjusted", "holds under stopping"):
-        table.add_column(heading, justify="right")
-    scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
-    for row in rows:
-        ends = (row["sequence_low"], row["sequence_high"])
-        table.add_row(
-            row["key"],
-            STOPPED.get(row["decision"], row["decision"]),
-            f"{row['n_deals']:,}",
-            spread((row["estimate"], row["ci_low"], row["ci_high"]), scale, digits),
-            number_text(row["adjusted"], scale, digits),
-            "[{}, {}]".format(*(number_text(end, scale, digits) for end in ends)),
-        )
-    console().print(table)
-    print(
-        "naive: as if the deals had been fixed; adjusted: less its bias; the last interval holds "
-        f"at all looks, for all rows together ({rows[0]['method']}). It is wider than the test of "
-        "who is better needs to decide, and may hold 0 beside a decision. All other tables of this "
-        "run are as if its deals had been fixed.\n"
-    )
-
-
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, LEADERBOARDS)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, (LEADERBOARDS,))
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -427,25 +392,26 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep, FORESTS)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, (FORESTS, CHANGES))
 
 
 # ---------------------------------------------------------------------- duels
 
 
-def duel_data(played: Run) -> dict[str, Any]:
-    """Return the duels' comparisons as JSON values."""
+def duel_data(played: Run, margin: str | None = None) -> dict[str, Any]:
+    """Return the duels' comparisons, and what was the same in them, as JSON values."""
+    from kozel_sim.alike import same_play
     from kozel_sim.duels import compare
 
-    found = {"duels": records(marked(compare(played.frame), played))}
-    return found | conclusions_data(played)
+    found = {"duels": records(marked(compare(played.frame, equivalent=margin), played))}
+    return found | {"same_play": records(same_play(played))} | conclusions_data(played)
 
 
-def write_duels(played: Run, folder: Path) -> None:
+def write_duels(played: Run, folder: Path, margin: str | None = None) -> None:
     """Write the duels' comparisons (CSV)."""
     from kozel_sim.duels import compare
 
-    found = marked(compare(played.frame), played)
+    found = marked(compare(played.frame, equivalent=margin), played)
     found.to_csv(folder / "duels.csv", index=False)
     write_conclusions(played, folder)
 
@@ -482,14 +448,15 @@ def print_duels(played: Run) -> None:
             table.add_row(str(first["policy"]), str(first["against"]), *cells)
         console().print(table)
         print(rule_in_words(played.manifest, preset, players))
+    print("".join(f"{words}\n" for words in alike_words(played).values()), end="")
 
 
-def print_comparison(played: Run) -> None:
+def print_comparison(played: Run, margin: str | None = None) -> None:
     """Print a duel metric by metric, and what it says in plain words."""
     from kozel_sim.capped import all_capped
     from kozel_sim.duels import compare
 
-    found = compare(played.frame)
+    found, alike = compare(played.frame, equivalent=margin), alike_words(played)
     for preset, players in tables_of(played):
         here = part_of(found, preset, players)
         if here.empty:
@@ -509,9 +476,13 @@ def print_comparison(played: Run) -> None:
         ]
         print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
         show(lines, json_=False)
-        row = records(here)[-1]
-        if "stopping" not in played.manifest and not all_capped(row):
-            print(verdict(row, preset) + "\n")
+        rows = records(here)
+        if duel_of(rows[-1]) in alike:
+            print(alike[duel_of(rows[-1])] + "\n")
+        elif "stopping" not in played.manifest and not all_capped(rows[-1]):
+            print(verdict(rows[-1], preset) + "\n")
+        for row in (row for row in rows if row.get("margin") is not None):
+            print(equivalence_words(row, preset) + "\n")
     for row in played.manifest.get("stopping", []):
         if not all_capped(row):
             print(decision_text(row) + "\n")
@@ -543,13 +514,16 @@ def verdict(row: dict[str, Any], rules: str) -> str:
             f"Not decided by goat rate: one deal says nothing of luck under {rules}. More deals "
             "(-n) would."
         )
-    better = row["ci_high"] < 0 or row["ci_low"] > 0
+    decided = row["ci_high"] < 0 or row["ci_low"] > 0
     low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
-    if not better:
+    if not decided:
+        head, more = "Not decided", "More deals (-n) would tell."
+        if is_equivalent(row):
+            head, more = "No difference found", ""
         return (
-            f"Not decided: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
+            f"{head}: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
             f"rate better or {100 * row['ci_high']:.2f} worse than {row['against']} under {rules}. "
-            "More deals (-n) would tell."
+            f"{more}".rstrip()
         )
     word, change = ("better", "less") if row["difference"] < 0 else ("worse", "more")
     return (
@@ -558,5 +532,24 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels, ALL_DUELS)
-COMPARISON = Face(print_comparison, duel_data, write_duels, ALL_DUELS)
+DUELS = Face(print_duels, duel_data, write_duels, (ALL_DUELS,))
+COMPARISON = Face(print_comparison, duel_data, write_duels, (ALL_DUELS,))
+
+
+def comparison_face(margin: str | None, stop: str | None) -> Face:
+    """Return how a comparison is shown that may be asked for equivalence, within a margin."""
+    if margin is None:
+        return COMPARISON
+    from kozel_sim.duels import read_compared
+
+    read_compared(margin)
+    if stop is not None:
+        raise ValueError(
+            f"--equivalent {margin} tests a fixed number of deals; it does not go with --stop"
+        )
+    return replace(
+        COMPARISON,
+        show=partial(print_comparison, margin=margin),
+        data=partial(duel_data, margin=margin),
+        write=partial(write_duels, margin=margin),
+    )

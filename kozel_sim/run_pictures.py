@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,17 @@ if TYPE_CHECKING:
 
     from kozel_sim.runs import Run, Totals
 
-LEADERBOARDS, FORESTS, ALL_DUELS = "leaderboard.png", "forest.png", "duels.png"
-TELL_PICTURE = "tell.png"
-"""Names of the pictures: of a tournament, a sweep, duels, and the tell."""
+LEADERBOARDS, FORESTS, CHANGES = "leaderboard.png", "forest.png", "changes.png"
+ALL_DUELS, TELL_PICTURE = "duels.png", "tell.png"
+"""Names of the pictures: of a tournament, a sweep (two), duels, and the tell."""
 DPI = 120
 
 
-def draw_run(played: Run | Totals | pd.DataFrame, folder: Path, name: str) -> None:
-    """Draw a run's picture (the tell's is one of a frame) into its folder, unless it is there."""
-    if not (folder / name).exists():
-        write_picture(folder / name, lambda: DRAW[name](played))
+def draw_run(played: Run | Totals | pd.DataFrame, folder: Path, *names: str) -> None:
+    """Draw those of a run's pictures that are not there; the tell's is one of a frame."""
+    for name in names:
+        if not (folder / name).exists():
+            write_picture(folder / name, partial(DRAW[name], played))
 
 
 def write_picture(path: Path, draw: Callable[[], Figure]) -> None:
@@ -60,6 +62,13 @@ def _forests(played: Any) -> Figure:
     return forests(effects(played.frame if hasattr(played, "frame") else played))
 
 
+def _changes(played: Any) -> Figure:
+    from kozel_sim.plots import all_changes
+    from kozel_sim.sweep import effects
+
+    return all_changes(effects(played.frame if hasattr(played, "frame") else played))
+
+
 def _duels(played: Any) -> Figure:
     from kozel_sim.duels import compare
     from kozel_sim.plots import all_duels
@@ -76,6 +85,7 @@ def _tells(frame: Any) -> Figure:
 DRAW: dict[str, Callable[[Any], Figure]] = {
     LEADERBOARDS: _leaderboards,
     FORESTS: _forests,
+    CHANGES: _changes,
     ALL_DUELS: _duels,
     TELL_PICTURE: _tells,
 }

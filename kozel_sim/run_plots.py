@@ -23,6 +23,7 @@ from kozel_sim.drawing import (
     errors,
     headed,
     in_percent,
+    labelled,
     new_axes,
     new_figure,
     new_rows,
@@ -94,7 +95,7 @@ def points(
     if ax is None:
         ax = new_rows(7, [name for name, _, _ in parts], 0.6)
     cut = _ridges(ax, parts)
-    ax.set_xlabel(f"points at the end of a match{in_words('points', better)}")
+    labelled(ax, f"points at the end of a match{in_words('points', better)}")
     note(ax, cut)
     headed(ax, title_of(rows))
     return ax
@@ -124,7 +125,7 @@ def rounds(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = new_rows(7, [name for name, _, _ in parts], 0.7)
     cut = _ridges(ax, parts)
-    ax.set_xlabel("rounds of a match")
+    labelled(ax, "rounds of a match")
     note(ax, cut)
     return ax
 
@@ -278,7 +279,7 @@ def convergence(
     ax.set_ylim(*_room(estimates, plain_ends, ends, looks, sums.rate))
     if sums.rate:
         in_percent(ax, "y")
-    ax.set_xlabel(f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
+    labelled(ax, f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
     stretched(ax)
     bottom, top = ax.get_ylim()
     if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:
@@ -382,7 +383,7 @@ def tell(
             capsize=4,
             label=label if label == "frequency" else f"{label} ({OBSERVER_LABELS[observer]})",
         )
-    ax.set_xlabel("tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
+    labelled(ax, "tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
     ax.set_xticks(list(rows["left"]))
     ax.set_xlim(0.5, max(rows["left"].max(), 2) + 0.5)
     ax.set_ylim(0, 1)

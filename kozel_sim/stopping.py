@@ -402,7 +402,8 @@ def corrected(
     -------
     DataFrame
         Columns key, metric, decision, estimate, std_error, ci_low, ci_high (naive: as if the number
-        of deals had been fixed), adjusted (the estimate less its bias), sequence_low,
+        of deals had been fixed), adjusted (the estimate less its bias; empty for a rule of width,
+        whose estimates are not adjusted), sequence_low,
         sequence_high (the interval that holds under stopping, for all keys), level, n_deals,
         method.
 
@@ -411,8 +412,10 @@ def corrected(
     A run that stops when it looks decided stops when luck helped, so its naive estimate is too
     large. The adjusted one is the effect at which runs under the same rule and looks would show,
     on average, what was shown: `PATHS` random walks with normal steps, the same ones for
-    every effect. A rule of width stops by the spread and not by the mean; among normal steps
-    the two are independent, so there is no bias, and adjusted is the estimate.
+    every effect. A rule of width stops by the spread. Where that does not depend on the mean, as
+    among normal steps, there is no bias. Where it does there is one: low rates look sure sooner
+    when luck makes them lower. Its size depends on how the two go together, which the rule does not
+    know, so nothing is adjusted, and adjusted is empty.
 
     References
     ----------
@@ -446,8 +449,9 @@ def corrected(
 def _adjusted(
     rule: Stop, one: Estimate, schedule: tuple[int, ...], family: int, seed: int
 ) -> float:
-    known = one.n_deals > 1 and 0 < one.std_error < math.inf
-    if isinstance(rule, WidthStop) or not known:
+    if isinstance(rule, WidthStop):
+        return math.nan
+    if not (one.n_deals > 1 and 0 < one.std_error < math.inf):
         return one.estimate
     effects, expected = _expectations(rule.test(family), schedule, seed)
     seen = effect_of(one)

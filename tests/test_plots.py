@@ -94,7 +94,8 @@ def test_leaderboard_draws_a_summary_by_seat_too(ax):
 
 def test_leaderboard_labels_its_axis_and_its_numbers(summary, ax):
     leaderboard(summary, ax)
-    assert ax.get_xlabel() == "goat rate: share of matches lost (95% interval)"
+    label = "goat rate: share of matches lost, lower is better (95% interval)"
+    assert ax.get_xlabel().replace("\n", " ") == label
     assert ax.get_title(loc="left") == "room-fish-all, 4 players"
     found = drawn(ax)
     assert [text.get_text() for text in ax.texts] == [f"{x:.1%}" for _, x, *_ in found]
@@ -233,7 +234,7 @@ def test_leaderboard_names_an_unknown_choice(summary, ax, choice, complaint):
 
 
 def test_every_plot_has_a_picture():
-    made_of_others = {"leaderboards", "forests", "all_duels", "tells"}
+    made_of_others = {"leaderboards", "forests", "all_changes", "all_duels", "tells"}
     assert set(PICTURES) | made_of_others == set(plots.__all__)
     assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
     page = (BASELINE.parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
@@ -461,7 +462,7 @@ def _long_figures():
     table = pd.DataFrame(meetings, columns=["policy", "against", "payoff"]).assign(
         **TABLE | {"preset": LONG_RULES}, metric="points_per_match", ci_low=-1, ci_high=2
     )
-    shares = {"share": 0.2, "support": 1.0, "rating": 30.0}
+    shares = {"share": 0.2, "support": 1.0, "rating": 0.2, "ci_low": 0.1, "ci_high": 0.3}
     matches = pictures_matches(60)
     matches = matches.assign(policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES)
     yield "leaderboards", plots.leaderboards(pd.concat([board, board.assign(players=3)]))
@@ -469,13 +470,19 @@ def _long_figures():
     yield "all_duels", plots.all_duels(compared)
     yield "ablation", plots.ablation(compared).figure
     yield "payoffs", plots.payoffs(table).figure
-    yield "payoffs of two", plots.payoffs(table[table["policy"].isin(LONG[:2])]).figure
+    yield (
+        "payoffs of two",
+        plots.payoffs(
+            table[(table["policy"].isin(LONG[:2])) & table["against"].isin(LONG[:2])]
+        ).figure,
+    )
     yield "nash", plots.nash(board.assign(**shares)).figure
     yield "ratings", plots.ratings(board.assign(**shares)).figure
     yield "points", plots.points(matches).figure
     yield "rounds", plots.rounds(matches).figure
     yield "convergence", plots.convergence(matches, policy=LONG[2]).figure
-    yield "forests", plots.forests(_stretched_effects([LONG_RULES, *LONG, *"abcdefghi"]))
+    changed = _stretched_effects([LONG_RULES, *LONG, *"abcdefghi"])
+    yield "forests", plots.forests(pd.concat([changed, changed.assign(metric="rounds")]))
 
 
 def _labels(axis):
@@ -555,11 +562,49 @@ def test_axis_of_a_convergence_says_that_it_is_stretched_and_cut(ax):
 def test_bars_and_ends_that_are_cut_are_marked(ax):
     frame = pictures_matches(1000)
     plots.points(frame, ax)
-    label = "points at the end of a match;\nbars with a gap are cut; cut at the right: the longest"
-    assert ax.get_xlabel().startswith(label)
+    label = "points at the end of a match, fewer are better; bars with a gap are cut; cut at"
+    assert ax.get_xlabel().replace("\n", " ").startswith(label)
     assert str(int(frame["points"].max())) in ax.get_xlabel()
     strokes = [line for line in ax.lines if line.get_color() == "white"]
     assert len(strokes) == sum("%" in text.get_text() for text in ax.texts)
     whole = frame[frame["points"].between(30, 60)]
     ax = plots.points(whole, plt.figure().add_subplot())
-    assert ax.get_xlabel() == "points at the end of a match"
+    assert ax.get_xlabel().endswith("better")
+
+
+# ---------------------------------------------------------------------- what rules do to policies
+
+
+def test_changes_draw_the_difference_of_every_policy_under_every_rule_set(ax):
+    rules = [RuleSet.preset("room-fish-all", 2)]
+    rules += [rules[0].replace(target=51), RuleSet.preset("household-300", 2)]
+    found = effects(tournament(rules, FIELD[:3], 20, seed=1).frame)
+    plots.changes(found, ax)
+    rows = [label.get_text() for label in ax.get_yticklabels()]
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert rows == ["target=51", "household-300"]
+    base = found[(found["preset"] == "room-fish-all") & (found["policy"] != "all")]
+    assert columns == list(base.sort_values("estimate")["policy"])
+    cells = {(round(text.get_position()[1]), text.get_position()[0]): text for text in ax.texts}
+    assert len(cells) == 6
+    for y, name in enumerate([rules[1].name, "household-300"]):
+        for x, policy in enumerate(columns):
+            of = found[(found["preset"] == name) & (found["policy"] == policy)].iloc[0]
+            text = f"{100 * of['difference']:+.1f}"
+            open_ = of["diff_ci_low"] <= 0 <= of["diff_ci_high"]
+            assert cells[y, x].get_text() == (f"({text})" if open_ else text)
+    assert "lower is better" in ax.get_xlabel()
+
+
+def test_long_names_of_columns_stay_apart():
+    found = effects(
+        tournament(
+            [RuleSet.preset("room-fish-all", 2), RuleSet.preset("room-fish-one", 2)],
+            ["weights:pips=1,double=3,range=2", "weights:pips=1,double=3,range=4"],
+            4,
+            seed=1,
+        ).frame
+    )
+    ax = plots.changes(found)
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert sorted(columns) == ["weights:\u20263,range=2", "weights:\u20263,range=4"]
