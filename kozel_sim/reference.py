@@ -27,6 +27,7 @@ from kozel_sim.rules import RuleSet
 from kozel_sim.scoring import Settled, bank_shares, rating100, settle, verdict
 from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 Chooser = Callable[["Round", Sequence[int]], int]
 """Asked for a move when there are two or more: ``chooser(round, moves) -> move code``."""
@@ -439,7 +440,8 @@ def check_record(record: Record) -> None:
         At the first difference; the message names round and event.
     """
     if len(record.policies) != record.rules.players:
-        raise ValueError(f"{len(record.policies)} policies are named; {record.rules.players} play")
+        named = counted(len(record.policies), "policy is", "policies are")
+        raise ValueError(f"{named} named; {record.rules.players} play")
 
     def choose(number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
         """Make the move that the record makes here."""
@@ -460,7 +462,9 @@ def check_record(record: Record) -> None:
     for wanted, found in zip(rounds, record.rounds, strict=False):
         _compare_rounds(wanted, found)
     if len(rounds) != len(record.rounds):
-        raise ValueError(f"the match has {len(rounds)} rounds, and the record {len(record.rounds)}")
+        raise ValueError(
+            f"the match has {counted(len(rounds), 'round')}, and the record {len(record.rounds)}"
+        )
     result = match_result(record.rules, rounds[-1])
     if result != record.result:
         raise ValueError(f"the result is {result}, and the record has {record.result}")

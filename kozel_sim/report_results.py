@@ -30,6 +30,7 @@ from kozel_sim.reporting import (
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
 from kozel_sim.sweep import ALL, METRICS, effects
+from kozel_sim.words import counted
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -175,7 +176,7 @@ def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
         rows.append([str(policy), *([spans[policy]] if spans else []), *numbers])
     n = int(summary["n_deals"].max())
     return Table(
-        f"The lowest goat rate first, with {level} intervals; {n:,} deals",
+        f"The lowest goat rate first, with {level} intervals; {counted(n, 'deal')}",
         ["policy", *(["rank"] if spans else []), *(m.replace("_", " ") for m in shown)],
         rows,
     )
@@ -243,7 +244,7 @@ def _add_duels(played: Run, found: Results) -> None:
         columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
-            f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
+            f"goat rates being equal; {counted(int(here['n_deals'].max()), 'deal')}"
         )
         section.tables.append(Table(caption, columns, rows))
         section.words.append(rule_in_words(played.manifest, preset, players))

@@ -23,6 +23,7 @@ from kozel_sim.printing import (
     spread,
 )
 from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ def report(
             raise OSError(f"{said}{kept}") from None
         raise
     seed = played.manifest["seed"]
-    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s, seed {seed}"
+    note = f"{counted(played.matches, 'match')} in {played.manifest['seconds']:.1f} s, seed {seed}"
     if planned.shard is not None:
         note = f"shard {planned.shard[0]} of {planned.shard[1]} alone: {note}"
     if known:
@@ -96,7 +97,7 @@ def report(
         note += f"; written to {folder}"
         if before:
             total = len(played.manifest["files"])
-            note += f" (continued: {parts} of {total} parts were there)"
+            note += f" (continued: {parts} of {counted(total, 'part was', 'parts were')} there)"
     if not quiet:
         show_run(played, face, json_)
     if folder is not None:
@@ -528,7 +529,7 @@ def print_comparison(played: Run) -> None:
             for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
             for (scale, digits), unit in [(form, "%" * (form[0] == 100))]
         ]
-        print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
+        print(f"{preset}, {players} players, {counted(here['n_deals'].iloc[0], 'deal')}")
         show(lines, json_=False)
         if "stopping" not in played.manifest:
             print(verdict(records(here)[-1], preset) + "\n")

@@ -41,6 +41,7 @@ from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
+from kozel_sim.words import counted
 
 MOST_BINS = 60
 """Points are put together until there are no more bins than these."""
@@ -279,7 +280,7 @@ def convergence(
     ax.set_ylim(*_room(estimates, plain_ends, ends, looks, sums.rate))
     if sums.rate:
         in_percent(ax, "y")
-    labelled(ax, f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
+    labelled(ax, f"matches played, {matches[-1]:,.0f} on {counted(sums.deals, 'deal')} in the end")
     stretched(ax)
     bottom, top = ax.get_ylim()
     if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:

@@ -30,6 +30,7 @@ from kozel_sim.store import (
     write_table,
 )
 from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,12 @@ class Run:
         return stats.summarise_presets(self.frame, level)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        matches, rounds = counted(self.matches, "match"), counted(self.rounds, "round")
+        return f"Run({self.name!r}, {matches}, {rounds})"
 
     def _repr_html_(self) -> str:
         summary = self.summary() if len(self.frame) <= MOST_ROWS else None
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
+        counts = [counted(self.matches, "match"), counted(self.rounds, "round")]
         return results_html(f"Run {self.name}", self.manifest, counts, summary)
 
     def save(self, folder: str | Path) -> Path:
@@ -308,10 +310,11 @@ class Totals:
         return pd.concat(frames, ignore_index=True)
 
     def __repr__(self) -> str:
-        return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        matches, rounds = counted(self.matches, "match"), counted(self.rounds, "round")
+        return f"Totals({self.name!r}, {matches}, {rounds})"
 
     def _repr_html_(self) -> str:
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
+        counts = [counted(self.matches, "match"), counted(self.rounds, "round")]
         return results_html(f"Totals {self.name}", self.manifest, counts, self.summary())
 
     def save(self, folder: str | Path) -> Path:
