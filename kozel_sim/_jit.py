@@ -25,7 +25,7 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from kozel_sim._native import MachineCode, cache_folder, tell_unkept, why_not_kept
-from kozel_sim._strict import Helper, PolicyCompiler
+from kozel_sim._strict import Helper, PolicyCompiler, give_environments
 from kozel_sim.fingerprint import fingerprint, helpers
 from kozel_sim.names import file_name
 
@@ -170,6 +170,7 @@ def compile_policy(function: Callable, signature: object) -> object:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", NumbaWarning)
             made = _compile_or_load(function, signature)
+            give_environments()
     finally:
         numba.config.ALWAYS_WARN_UNINIT_VAR = before
     for told in dict.fromkeys(str(each.message) for each in caught):

@@ -237,6 +237,12 @@ class Helper(CompilerBase):  # type: ignore[misc]
 
     stand_ins: type[FunctionPass] = PutStandIns
 
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile it, and keep what numba gives only to functions that Python calls."""
+        made = super().compile_extra(func)
+        _compiled.append(made)
+        return made
+
     def define_pipelines(self) -> list[Any]:
         """Return numba's own passes, and ours behind those that read the code."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -249,3 +255,25 @@ class PolicyCompiler(Helper):
     """How numba compiles a policy's own function."""
 
     stand_ins = PutStandInsAndCheckMove
+
+
+_compiled: list[Any] = []
+"""What ``give_environments`` has not looked after yet."""
+
+
+def give_environments() -> None:
+    """Give compiled functions what they make Python objects with, once their code is in memory.
+
+    Without it a print stops in its middle, and keeps the lock that all of Python waits for.
+    """
+    while _compiled:
+        made = _compiled.pop()
+        codegen = made.target_context.codegen()
+        name = made.target_context.get_env_name(made.fndesc)
+        if codegen._engine.get_global_value_address(name):
+            codegen.set_env(name, made.environment)
+            _environments.append(made.environment)
+
+
+_environments: list[Any] = []
+"""Kept alive here: compiled code has their addresses."""

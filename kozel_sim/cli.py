@@ -24,6 +24,7 @@ from kozel_sim.options import (
     Design,
     Diff,
     EngineName,
+    Equivalent,
     ExperimentFile,
     ExperimentOrRules,
     First,
@@ -65,7 +66,7 @@ from kozel_sim.printing import (
     status,
 )
 from kozel_sim.rating_report import print_plan
-from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
+from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
 from kozel_sim.streams import open_streams
 from kozel_sim.words import in_one_line
 
@@ -92,9 +93,6 @@ def main() -> None:
     # Pictures are files here, and a backend that matplotlib does not know would end its import.
     os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
-    # Those of libraries are about their ways, not the user's.
-    for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-        warnings.simplefilter("ignore", kind)
     # What it says of its fonts and folders is nothing to whom asked for a table.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     open_streams()
@@ -129,8 +127,10 @@ def fail(error: Exception | str) -> NoReturn:
     sys.exit(2)
 
 
-def warn(message: Warning | str, *about: Any) -> None:
-    """Print a warning in one line."""
+def warn(message: Warning | str, category: type[Warning] = UserWarning, *about: Any) -> None:
+    """Print a warning in one line; what libraries say of their future is not the user's."""
+    if issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):
+        return
     print(f"kozel: warning: {in_one_line(str(message))}", file=sys.stderr)
 
 
@@ -287,6 +287,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    equivalent: Equivalent = None,
     dask: Dask = None,
     engine: EngineName = "auto",
     json_: Json = False,
@@ -305,11 +306,12 @@ def compare(
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
+    face = comparison_face(equivalent, stop)
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     with mapper_of(dask) as mapper:
-        report(planned, COMPARISON, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
+        report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -325,6 +327,13 @@ def plan(
         typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
     ] = "points_per_match",
     level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    equivalent: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent",
+            help="Also plan to show that they differ by less; goat rates in percentage points.",
+        ),
+    ] = None,
     pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
@@ -350,7 +359,7 @@ def plan(
         replace(planned, deals=1, blocks=[]).play()
         played = planned.play(workers=cores())
     per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
+    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal, equivalent))  # type: ignore[union-attr]
     if json_:
         print_json(found)
     else:

@@ -49,6 +49,7 @@ class Cluster:
         except ImportError:
             raise ValueError("--dask needs the extra dask: pip install 'kozel_sim[dask]'") from None
         self._local: Any = None
+        self._address = address
         if address == LOCAL:
             self._local = distributed.LocalCluster(
                 n_workers=os.cpu_count(),
@@ -114,25 +115,26 @@ class Cluster:
             yield
         finally:
             over.set()
-            watcher.join()
+            watcher.join(PATIENCE)
 
     def _watch_workers(self, over: threading.Event) -> None:
         idle_since: float | None = time.monotonic()
         told = False
         while not over.wait(LOOK):
-            # What the client knows, and hears anew every two seconds.
-            if self._client.scheduler_info(n_workers=-1)["workers"]:
+            try:
+                workers = self._client.scheduler_info()["workers"]
+            except OSError:
+                # It is lost, which the other thread says.
+                continue
+            if workers:
                 if told:
                     status("workers have come to the Dask scheduler: it is played")
                 idle_since, told = None, False
             elif idle_since is None:
                 idle_since = time.monotonic()
             elif not told and time.monotonic() - idle_since >= PATIENCE:
-                address = self._client.scheduler_info(n_workers=0)["address"]
-                status(
-                    f"no workers at the Dask scheduler {address}; waiting for one "
-                    f"(dask worker {address})"
-                )
+                at = self._address
+                status(f"no workers at the Dask scheduler {at}; waiting for one (dask worker {at})")
                 told = True
 
 

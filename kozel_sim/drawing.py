@@ -87,9 +87,11 @@ def one(frame: pd.DataFrame, column: str, value: str | int | None) -> pd.DataFra
     Raises
     ------
     ValueError
-        If there are several and none is named, or not the one that is.
+        If there are several and none is named, or not the one that is, or no rows at all.
     """
     found = list(frame[column].unique())
+    if not found:
+        raise ValueError("there is nothing to draw: the table has no rows")
     if value is None:
         if len(found) > 1:
             raise ValueError(

@@ -83,7 +83,7 @@ def ratings(
         above(ax, rating, y, f"{rating:+.0f}")
     level = percent(rows["level"].iloc[0])
     labelled(ax, f"rating, higher is better: 400 points are odds of 10 to 1 ({level} interval)")
-    headed(ax, title_of(rows))
+    headed(ax, f"{title_of(rows)}, a field of {len(rows)}")
     plain(ax)
     return ax
 

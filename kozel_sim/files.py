@@ -61,7 +61,7 @@ def _decode(path: Path, content: bytes, encoding: str) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        known = "UTF-8" if encoding == "utf-8-sig" else encoding
+        known = "UTF-8" if encoding.startswith("utf-8") else encoding
         byte = content[error.start]
         raise ValueError(
             f"{path}, line {line}: a byte 0x{byte:02x} that is none of {known}; {AS_UTF8}"

@@ -128,20 +128,16 @@ def difference_estimate(
         return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
     half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
     low, high, method = difference - half, difference + half, _PAIRED
-    if error == 0:
-        # As many deals as may go unseen could differ, each by as much as there is.
-        half = (rate + abs(difference)) * wilson(0, n, level)[1]
-        low, high, method = difference - half, difference + half, "Wilson, deals as trials"
     if rate:
         low, high = max(-1.0, low), min(1.0, high)
     return Estimate(difference, error, low, high, level, n, method, strata)
 
 
-def p_value(found: Estimate, rate: bool = False) -> float:
+def p_value(found: Estimate) -> float:
     """Return the two-sided p-value of an estimate being 0; 1 where it is 0 or from one deal.
 
-    By Student's t. Where all deals agree, it is the level at which the interval of a difference of
-    rates would touch 0, or for other means that of a sign test: few deals are never certain.
+    By Student's t, so that it is below 1 less the level where the interval excludes 0. For a mean
+    without a spread it is that of a sign test: few deals are never certain.
 
     Examples
     --------
@@ -153,8 +149,6 @@ def p_value(found: Estimate, rate: bool = False) -> float:
     if found.estimate == 0 or found.n_deals < 2:
         return 1.0
     if found.std_error == 0:
-        if rate:
-            return float(2 * special.ndtr(-math.sqrt(found.n_deals * abs(found.estimate))))
         return float(2.0 ** (1 - found.n_deals))
     return float(2 * special.stdtr(found.df, -abs(found.estimate / found.std_error)))
 

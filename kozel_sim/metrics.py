@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.fixed import Span
 from kozel_sim.rows import strata_of
@@ -80,8 +81,8 @@ class DealSums:
         See the module's legend.
     rate : bool
         Whether the values are 0 or 1.
-    matches : int
-        How many matches there are.
+    matches, capped : int
+        How many matches there are, and how many of them reached the cap of rounds.
     strata : array of int, ``[deal]``
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
     better : str
@@ -95,6 +96,7 @@ class DealSums:
     counts: Floats
     rate: bool
     matches: int
+    capped: int
     strata: npt.NDArray[np.int64]
     better: str
     span: Span | None = None
@@ -116,7 +118,8 @@ class DealSums:
         matches = int((rows["seat"] == 0).sum())
         span = _span_of(rows, kind, matches) if len(found) == 1 else None
         strata, better = strata_of(rows), better_of(metric, rows)
-        return cls(list(found), totals, counts, kind.rate, matches, strata, better, span)
+        capped, rate = capped_in(rows), kind.rate
+        return cls(list(found), totals, counts, rate, matches, capped, strata, better, span)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -130,10 +133,13 @@ class DealSums:
             counts[rows, at : at + part.deals] = part.counts
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
-        matches = sum(part.matches for part in parts)
+        matches, capped = (
+            sum(x) for x in zip(*((p.matches, p.capped) for p in parts), strict=True)
+        )
         spans = [part.span for part in parts if part.span is not None]
         span = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
-        return cls(names, totals, counts, parts[0].rate, matches, strata, parts[0].better, span)
+        rate, better = parts[0].rate, parts[0].better
+        return cls(names, totals, counts, rate, matches, capped, strata, better, span)
 
     @property
     def deals(self) -> int:

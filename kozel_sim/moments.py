@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kozel_sim.chain import ARM_NAMES
-from kozel_sim.checks import is_whole
 from kozel_sim.decision import THOUSAND, Ladder, Policy
 from kozel_sim.features import TRIGGERS
 from kozel_sim.moves import decode_move, encode_move
+from kozel_sim.outside import is_whole
 from kozel_sim.policies import get_policy
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.reference import Round, show_score
 from kozel_sim.rng import Luck
-from kozel_sim.scoring import Settled, settle
+from kozel_sim.scoring import Settled, settle, start_of_match
 from kozel_sim.tiles import NAMES, Hand, tile_id
 from kozel_sim.view import View
 from kozel_sim.words import counted
@@ -88,10 +88,9 @@ def round_of(record: Record, number: int) -> RoundRecord:
 
 def state_before(record: Record, number: int) -> Settled:
     """Return the score before a round."""
-    rules, n = record.rules, record.rules.sides
-    start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
+    start = start_of_match(record.rules)
     if number == 0:
-        return replace(start, opened=[rules.open_at == 0] * n)
+        return start
     last = record.rounds[number - 1]
     return replace(
         start,
@@ -119,12 +118,23 @@ def pot_paid(record: Record, number: int) -> tuple[int, int]:
 
 
 def walk(record: Record, number: int) -> Iterator[Round]:
-    """Yield the Round before each of its events and after the last: one object, moved on."""
+    """Yield the Round before each of its events and after the last: one object, moved on.
+
+    Raises
+    ------
+    ValueError
+        At an event that cannot happen there.
+    """
     told = round_of(record, number)
     hands = [Hand.of(*hand) for hand in told.hands]
     round_ = Round(record.rules, hands, [tile_id(t) for t in told.bazaar], told.leader)
-    for event in told.events:
+    for at, event in enumerate(told.events):
         yield round_
+        if not _can_happen(round_, event):
+            what = event_words(event, first=at == 0)
+            raise ValueError(
+                f"round {number}, event {at}: it cannot be that seat {event.seat} {what}"
+            )
         if event.draw is not None:
             round_.draw()
         elif event.play:
@@ -246,6 +256,19 @@ def _find(name: str) -> Policy | None:
         return get_policy(name)
     except ValueError:
         return None
+
+
+def _can_happen(round_: Round, event: Event) -> bool:
+    """Tell whether the rules let an event follow."""
+    if event.seat != round_.seat or round_.end is not None:
+        return False
+    moves = round_.moves()
+    if event.play:
+        return _code(event) in moves
+    if event.draw is not None:
+        first = NAMES[round_.bazaar[0]] if round_.drawable else None
+        return not moves and event.draw == first
+    return not moves and not round_.drawable
 
 
 def _code(event: Event) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kozel_sim.rules import RuleSet
+from kozel_sim.outside import need_hand, need_hands
+from kozel_sim.rules import RuleSet, need_rules
 from kozel_sim.tiles import ALL, DOUBLES, HIGH, LOW, NAMES, PIPS, Hand, count_value
 
 _DOUBLES_IN_ORDER = {
@@ -46,13 +47,19 @@ def needs_redeal(rules: RuleSet, hand: Sequence[str]) -> bool:
     bool
         True where the knob is on, and the hand has five doubles or six tiles sharing a value.
 
+    Raises
+    ------
+    ValueError
+        If a name is not a tile, or a tile is named twice.
+
     Examples
     --------
     >>> rules = RuleSet.preset("room-fish-all")
     >>> needs_redeal(rules, ["0-0", "1-1", "2-2", "3-3", "4-4", "2-1", "6-5"])
     True
     """
-    return rules.redeal != "none" and hand_is_redealt(Hand.of(*hand))
+    tiles = Hand.of(*need_hand("the hand", hand))
+    return need_rules(rules).redeal != "none" and hand_is_redealt(tiles)
 
 
 def may_lead(rules: RuleSet) -> int:
@@ -125,10 +132,17 @@ def first_leader(rules: RuleSet, hands: Sequence[Sequence[str]]) -> tuple[int, s
     tile : str or None
         The tile that must be led; None where the rules do not force it.
 
+    Raises
+    ------
+    ValueError
+        If there are not as many hands as players, a name is not a tile, a tile is named twice, or
+        no tile was dealt that may be led.
+
     Examples
     --------
     >>> first_leader(RuleSet.preset("room-fish-all", players=2), [["3-3", "6-5"], ["0-0", "6-6"]])
     (0, '3-3')
     """
-    seat, tile = first_lead(rules, [Hand.of(*hand) for hand in hands])
+    dealt = need_hands("hands", hands, need_rules(rules).players)
+    seat, tile = first_lead(rules, [Hand.of(*hand) for hand in dealt])
     return seat, NAMES[tile] if rules.lead_forced else None

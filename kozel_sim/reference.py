@@ -7,7 +7,6 @@ It is the slow twin of ``kozel_sim.engine``; the tests hold both to equal record
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from kozel_sim.decision import Function, IllegalMoveError, Policy, describe_error
@@ -21,10 +20,18 @@ from kozel_sim.moves import (
     move_tiles,
 )
 from kozel_sim.opening import first_lead, hand_is_redealt, next_leader
+from kozel_sim.outside import shown
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
-from kozel_sim.scoring import Settled, bank_shares, rating100, settle, verdict
+from kozel_sim.scoring import (
+    Settled,
+    bank_shares,
+    rating100,
+    settle,
+    start_of_match,
+    verdict,
+)
 from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
 from kozel_sim.words import counted
@@ -270,9 +277,7 @@ def play_rounds(
     rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
 ) -> tuple[RoundRecord, ...]:
     """Play the rounds of a match; `choose` is told the round's number and the score."""
-    n = rules.sides
-    start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
-    state = replace(start, opened=[rules.open_at == 0] * n)
+    state = start_of_match(rules)
     rounds: list[RoundRecord] = []
     official = False
     drawn = False
@@ -437,11 +442,9 @@ def check_record(record: Record) -> None:
     Raises
     ------
     ValueError
-        At the first difference; the message names round and event.
+        At the first difference; the message names the field, or round and event.
     """
-    if len(record.policies) != record.rules.players:
-        named = counted(len(record.policies), "policy is", "policies are")
-        raise ValueError(f"{named} named; {record.rules.players} play")
+    record = _whole(record)
 
     def choose(number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
         """Make the move that the record makes here."""
@@ -468,6 +471,18 @@ def check_record(record: Record) -> None:
     result = match_result(record.rules, rounds[-1])
     if result != record.result:
         raise ValueError(f"the result is {result}, and the record has {record.result}")
+
+
+def _whole(record: Record) -> Record:
+    """Return a record in which every field is of the kind and size that the format asks for."""
+    given: object = record
+    if not isinstance(given, Record):
+        raise ValueError(f"a Record is checked, not {shown(given)}")
+    try:
+        data = record.to_dict()
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"not a record: {error}") from None
+    return Record.from_dict(data)
 
 
 def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:

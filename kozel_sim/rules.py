@@ -15,12 +15,13 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from kozel_sim.outside import is_whole, shown
+from kozel_sim.playable import need_playable
 from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
 from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
-_CREDITED = ("credit_lowest", "credit_difference")
 LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
 """Knobs that records and digests of before do not have, with what was played then: a rule set in
 which one of them has this value keeps its digest, and a record without it is read so."""
@@ -181,12 +182,13 @@ class RuleSet(BaseModel):
         >>> RuleSet.preset("room-fish-all").name
         'room-fish-all'
         """
-        found: Preset | None = PRESETS.get(name)
+        wanted: object = name
+        found: Preset | None = PRESETS.get(name) if isinstance(wanted, str) else None
         if found is None:
             raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
-        if players not in found.players:
+        if not is_whole(players) or players not in found.players:
             allowed = " or ".join(map(str, found.players))
             raise ValueError(f"preset {name} is played by {allowed} players, not {players}")
         knobs = {k: v[players] if isinstance(v, dict) else v for k, v in found.knobs.items()}
@@ -238,6 +240,9 @@ class RuleSet(BaseModel):
         ValueError
             As for the constructor.
         """
+        given: object = knobs
+        if not isinstance(given, dict) or not all(isinstance(knob, str) for knob in given):
+            raise ValueError(f"rules must be an object of knobs, not {shown(given)}")
         return cls._checked({**knobs, "base": base})
 
     @classmethod
@@ -278,6 +283,23 @@ class RuleSet(BaseModel):
 
     # ------------------------------------------------------------------ validation
 
+    @field_validator(
+        "players", "hand_size", "bazaar_reserve", "open_at", "target", "elo_k", "max_rounds",
+        mode="before",
+    )  # fmt: skip
+    @classmethod
+    def _no_bool(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError(f"{value!r} is not a number")
+        return value
+
+    @field_validator("settlement")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError(f"{'+'.join(value)} names one of its words twice")
+        return value
+
     @field_validator("settlement", mode="before")
     @classmethod
     def _one_word(cls, value: Any) -> Any:
@@ -293,82 +315,7 @@ class RuleSet(BaseModel):
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        for refused, reason in (
-            (
-                self.teams == "pairs" and self.players != 4,
-                f"teams=pairs needs 4 players, not {self.players}",
-            ),
-            (
-                self.teams == "pairs" and self.fish_scoring == "max_takes_all",
-                "fish_scoring=max_takes_all is for singles; with teams=pairs use pair_lower_wins",
-            ),
-            (
-                self.fish_scoring == "pair_lower_wins" and self.sides != 2,
-                f"fish_scoring=pair_lower_wins needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "eggs_one_side" and self.sides != 2,
-                f"fish_tie=eggs_one_side needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "tied_lowest_write_0" and self.fish_scoring != "lowest_free",
-                "fish_tie=tied_lowest_write_0 goes with fish_scoring=lowest_free",
-            ),
-            (
-                self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", *_CREDITED),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
-                f"credit_lowest or credit_difference, not {self.fish_scoring}",
-            ),
-            (
-                self.ledger == "penalty" and self.fish_scoring in _CREDITED,
-                f"fish_scoring={self.fish_scoring} goes with ledger=credit",
-            ),
-            (
-                (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
-                f"memory_owner={self.memory_owner} does not fit teams={self.teams}: an account is "
-                "kept by side",
-            ),
-            (
-                self.lead_order == "ones_only" and self.bazaar_size > 0,
-                "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
-            ),
-            (
-                self.lead_order == "blank_first" and not self.lead_blank,
-                "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
-                "use ones_first",
-            ),
-            (
-                self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
-                f"bazaar_reserve={self.bazaar_reserve} leaves nothing of "
-                f"a bazaar of {self.bazaar_size}",
-            ),
-            (
-                self.spinner and self.fish_def == "six_closed",
-                "spinner has four arms; fish_def=six_closed knows two ends",
-            ),
-            (
-                self.spinner and self.multi_double == "both_ends",
-                "multi_double=both_ends knows two ends; with spinner use any_ends",
-            ),
-            (
-                self.close_two_rule
-                and not (self.close_doubles and self.multi_double == "any_ends"),
-                "close_two_rule needs close_doubles and multi_double=any_ends",
-            ),
-            (
-                self.dry_rule != "none"
-                and (self.sides != 2 or self.ledger != "credit" or self.reach_effect != "wins"),
-                f"dry_rule={self.dry_rule} needs two sides, ledger=credit and reach_effect=wins",
-            ),
-            (
-                "elo" in self.settlement and self.sides != 2,
-                f"settlement=elo is for two sides, not {self.sides}",
-            ),
-            (self.open_at > self.target, f"open_at={self.open_at} is over target={self.target}"),
-        ):
-            if refused:
-                raise ValueError(reason)
+        need_playable(self)
         return self
 
     # ------------------------------------------------------------------ reading
@@ -415,7 +362,8 @@ class RuleSet(BaseModel):
         """The preset's name, with the knobs that were changed in brackets."""
         knobs = self.knobs()
         if self.base in PRESETS:
-            original = RuleSet.preset(self.base, self.players).knobs()
+            own = self.players in PRESETS[self.base].players
+            original = RuleSet.preset(self.base, self.players if own else None).knobs()
             knobs = {k: v for k, v in knobs.items() if v != original[k]}
         if not knobs:
             return self.base
@@ -435,6 +383,24 @@ class RuleSet(BaseModel):
             The seat itself, or in pairs 0 for seats 0 and 2, and 1 for seats 1 and 3.
         """
         return seat % 2 if self.teams == "pairs" else seat
+
+    @classmethod
+    def from_record(cls, knobs: Any, base: str) -> RuleSet:
+        """Rebuild a rule set from the knobs of a record: every one, as :meth:`knobs` writes it.
+
+        Raises
+        ------
+        ValueError
+            As for the constructor; also if a knob is missing, or written in another way.
+        """
+        rules = cls.from_knobs(knobs, base)
+        for knob, value in rules.knobs().items():
+            if knob not in knobs:
+                if knob not in LATER_KNOBS:
+                    raise ValueError(f"rules: {knob!r} is missing")
+            elif (type(knobs[knob]), knobs[knob]) != (type(value), value):
+                raise ValueError(f"rules: {knob} is written {value!r}, not {shown(knobs[knob])}")
+        return rules
 
     def knobs(self) -> dict[str, Any]:
         """Return every knob as plain JSON values, in a fixed order."""
@@ -516,6 +482,13 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
             "tile"
         )
     return overrides, alone
+
+
+def need_rules(rules: Any) -> RuleSet:
+    """Return a rule set; raise ValueError at anything else."""
+    if not isinstance(rules, RuleSet):
+        raise ValueError(f"rules must be a RuleSet, not {shown(rules)}")
+    return rules
 
 
 def knob_names() -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_matches
 from kozel_sim.columns import columns_of, kind_of, need_frame
 from kozel_sim.direction import POINTS_WIN, completed, of_manifest
 from kozel_sim.engine.layout import GAME
@@ -30,7 +31,6 @@ from kozel_sim.store import (
     write_table,
 )
 from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
-from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,11 @@ class Run:
         return stats.summarise_presets(self.frame, level)
 
     def __repr__(self) -> str:
-        matches, rounds = counted(self.matches, "match"), counted(self.rounds, "round")
-        return f"Run({self.name!r}, {matches}, {rounds})"
+        return f"Run({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
         summary = self.summary() if len(self.frame) <= MOST_ROWS else None
-        counts = [counted(self.matches, "match"), counted(self.rounds, "round")]
-        return results_html(f"Run {self.name}", self.manifest, counts, summary)
+        return results_html(f"Run {self.name}", self.manifest, _counts(self), summary)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a folder that does not exist, is empty, or holds this very run.
@@ -310,12 +308,10 @@ class Totals:
         return pd.concat(frames, ignore_index=True)
 
     def __repr__(self) -> str:
-        matches, rounds = counted(self.matches, "match"), counted(self.rounds, "round")
-        return f"Totals({self.name!r}, {matches}, {rounds})"
+        return f"Totals({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
-        counts = [counted(self.matches, "match"), counted(self.rounds, "round")]
-        return results_html(f"Totals {self.name}", self.manifest, counts, self.summary())
+        return results_html(f"Totals {self.name}", self.manifest, _counts(self), self.summary())
 
     def save(self, folder: str | Path) -> Path:
         """Write the totals to a folder that does not exist, is empty, or holds this very run.
@@ -347,6 +343,13 @@ class Totals:
                     kept.keep({name: content}, {name: facts | {"deals": [0, here[0].deals]}})
                 kept.finish(closing(self.manifest))
         return Path(folder)
+
+
+def _counts(played: Run | Totals) -> list[str]:
+    """Say how much was played, and how many matches reached the cap of rounds, if any did."""
+    capped = int(capped_matches(played)["n_capped"].sum())
+    told = counted(played.matches, "match") + f" ({capped:,} capped)" * (capped > 0)
+    return [told, counted(played.rounds, "round")]
 
 
 def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kozel_sim.checks import is_whole
+from kozel_sim.outside import is_whole
 from kozel_sim.rules import RuleSet
 
 T = TypeVar("T")

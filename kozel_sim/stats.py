@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim.direction import better_under, points_win
+from kozel_sim.few import unseen_error, unseen_error_of_moments
 from kozel_sim.fixed import BROKEN, Goats, Span, goats_of
 from kozel_sim.intervals import LEVEL as LEVEL
 from kozel_sim.intervals import Estimate as Estimate
@@ -169,16 +170,15 @@ def clustered_difference(
     level : float, default 0.95
         The interval's coverage.
     rate : bool, default False
-        The values are 0 or 1: the interval is kept within -1 and 1. Where all deals agree, it is as
-        wide as the share of deals that might have differed by Wilson, each by the most it could,
-        instead of nothing.
+        The values are 0 or 1: the interval is kept within -1 and 1.
     strata : array_like of int, optional, ``[deal]``
         The kind of each deal, see ``clustered_error``.
 
     Returns
     -------
     Estimate
-        First mean minus second mean; its error takes the deals' covariance into account.
+        First mean minus second mean; its error takes the deals' covariance into account, and, where
+        few deals differ, those that might have, see ``kozel_sim.few``.
 
     Raises
     ------
@@ -188,13 +188,28 @@ def clustered_difference(
     Examples
     --------
     >>> e = clustered_difference(([2, 3, 4], [4, 4, 4]), ([1, 2, 3], [4, 4, 4]))
-    >>> e.estimate, e.std_error
-    (0.25, 0.0)
+    >>> e.estimate, round(e.std_error, 2)
+    (0.25, 0.59)
     """
     need_level(level)
+    sides = [_arrays(*side) for side in (first, second)]
+    difference, error, kinds = paired_error(sides[0], sides[1], strata)
+    error = math.hypot(error, unseen_error([(*sides[0], *sides[1])], rate))
+    return difference_estimate(difference, error, len(sides[0][0]), level, rate, kinds)
+
+
+def _arrays(totals: npt.ArrayLike, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+    return np.asarray(totals, float), np.asarray(counts, float)
+
+
+def paired_error(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    strata: npt.ArrayLike | None = None,
+) -> tuple[float, float, int]:
+    """Return a difference of means, its error by the deals' spread, and the kinds set apart."""
     means, deviations = [], []
-    for totals, counts in (first, second):
-        total, count = np.asarray(totals, float), np.asarray(counts, float)
+    for total, count in (first, second):
         if count.sum() <= 0:
             raise ValueError("a mean of nothing: no deal has a match")
         mean = float(total.sum() / count.sum())
@@ -204,11 +219,10 @@ def clustered_difference(
         raise ValueError(
             f"paired means need the same deals: {len(deviations[0])} and {len(deviations[1])}"
         )
-    n = len(deviations[0])
     error, kinds = clustered_error(deviations[0] - deviations[1], strata)
     scale = abs(means[0]) + abs(means[1])
     difference, error = (without_dust(x, scale) for x in (means[0] - means[1], error))
-    return difference_estimate(difference, error, n, level, rate, kinds)
+    return difference, error, kinds
 
 
 @dataclass(frozen=True)
@@ -238,12 +252,21 @@ class Ratio:
         return clustered_mean(self.tops, self.bottoms, level, rate, self.strata, self.span)
 
     def minus(self, other: Ratio, level: float, rate: bool = False) -> Estimate:
-        """Return ``clustered_difference``."""
+        """Return ``clustered_difference``, with what sums can tell of deals that agree."""
         fixed = minus_fixed(self, other, level, rate)
         if fixed is not None:
             return fixed
         mine, theirs = (self.tops, self.bottoms), (other.tops, other.bottoms)
-        return clustered_difference(mine, theirs, level, rate, self.strata)
+        difference, error, kinds = paired_error(mine, theirs, self.strata)
+        n, largest = len(self.tops), 1.0 if rate else max(self.size, other.size)
+        error = math.hypot(error, unseen_error_of_moments(error, n, largest))
+        return difference_estimate(difference, error, n, level, rate, kinds)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of a deal's value."""
+        n = len(self.tops)
+        return math.sqrt(float(np.sum(self.tops**2)) * n) / float(self.bottoms.sum())
 
 
 class Spanned(Protocol):

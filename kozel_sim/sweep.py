@@ -293,7 +293,7 @@ def _ratios_of_matches(matches: _Matches, rules: Goats | None) -> Ratios:
 
 
 def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFrame:
-    """Return the best policy under every rule set, and its paired lead over the next.
+    """Return who of the policies played has the lowest goat rate, and its paired lead on the next.
 
     Parameters
     ----------
@@ -305,8 +305,10 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
     Returns
     -------
     DataFrame
-        Columns players, preset, best, goat_rate, next, lead (how much lower the best one's goat
-        rate is), lead_ci_low, lead_ci_high, level, same_as_baseline.
+        Columns players, preset, best (of those that were played; empty where nobody was a goat,
+        as where all matches reached the cap of rounds), n_policies (how many were played),
+        goat_rate, next, lead (how much lower the best one's goat rate is), lead_ci_low,
+        lead_ci_high, level, same_as_baseline.
     """
     rows: list[dict[str, Any]] = []
     for players, tables in _tables(results).items():
@@ -315,6 +317,8 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
             found = [(policy, ratio) for policy, _, ratio in ratios if policy != ALL]
             found.sort(key=lambda entry: entry[1].value)
             (best, first), (second, other) = found[:2]
+            if found[-1][1].value == 0:
+                best, second = "", ""
             lead = other.minus(first, level, rate=True)
             baseline = baseline or best
             rows.append(
@@ -322,6 +326,7 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
                     "players": players,
                     "preset": preset,
                     "best": best,
+                    "n_policies": len(found),
                     "goat_rate": float(first.value),
                     "next": second,
                     "lead": lead.estimate,

@@ -29,6 +29,7 @@ from kozel_sim import stats
 from kozel_sim.engine.entries import tally_matches
 from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
+from kozel_sim.few import unseen_error_of_moments
 from kozel_sim.fixed import Goats, Span, goats_of
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
@@ -305,8 +306,17 @@ class SumsRatio:
         if n > 1:
             squares = self._covariance(self) + other._covariance(other)
             error = math.sqrt(squares - 2 * self._covariance(other))
+            largest = 1.0 if rate else max(self.size, other.size)
+            error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
         return stats.difference_estimate(difference, error, n, level, rate, kinds)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of a deal's value."""
+        n, _ = self._kinds()
+        squares = _product(self.top, self.top, self.sums.products.sum(axis=0))
+        return math.sqrt(float(squares * n / self._over_deals(self.bottom) ** 2))
 
     def _over_deals(self, form: Form) -> Fraction:
         return sum((w * self.sums.sum_of(c) for c, w in form.items()), Fraction(0))

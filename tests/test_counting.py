@@ -1,6 +1,7 @@
 """One of a thing is told as one: no text that is printed says "1 parts are"."""
 
 import re
+from pathlib import Path
 
 import pytest
 from command_line import runner
@@ -60,7 +61,7 @@ def test_commands_that_play_one_of_a_thing_say_so(kozel, words):
     page = ""
     if words[0] == "tournament":
         kozel("report", "run")
-        page = open("run/report.html", encoding="utf-8").read()  # noqa: SIM115
+        page = Path("run/report.html").read_text(encoding="utf-8")
     assert WRONG.search(out + err + again[1] + page) is None
 
 
