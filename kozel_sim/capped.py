@@ -112,7 +112,7 @@ def how_many(counts: dict[str, Any]) -> str:
     who = (
         f"all {of:,} matches" if n == of > 1 else f"{n:,} of {counted(of, 'match')} ({n / of:.1%})"
     )
-    return f"{who} reached the cap of {f'{cap:,} ' * (cap > 0)}round{'s' * (cap != 1)}"
+    return f"{who} reached the cap of {counted(cap, 'round') if cap else 'rounds'}"
 
 
 def no_winner(counts: dict[str, Any], what: str = "no verdict") -> str:

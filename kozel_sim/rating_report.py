@@ -61,7 +61,8 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     if equal:
         scale, unit = (100, " percentage points") if first["metric"] == "goat_rate" else (1, "")
         deals = ", ".join(
-            f"{counted(row['deals'], 'deal')} ({seconds_text(row['seconds'])}) with power {row['power']:.0%}"
+            f"{counted(row['deals'], 'deal')} ({seconds_text(row['seconds'])}) "
+            f"with power {row['power']:.0%}"
             for row in equal
         )
         print(

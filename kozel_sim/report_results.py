@@ -11,7 +11,7 @@ import pandas as pd
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
 from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
-from kozel_sim.direction import POINTS_WIN, rule_in_words
+from kozel_sim.direction import POINTS_WIN, metric_words, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
@@ -182,7 +182,7 @@ def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
     n = int(summary["n_deals"].max())
     return Table(
         f"The lowest goat rate first, with {level} intervals; {counted(n, 'deal')}",
-        ["policy", *(["rank"] if spans else []), *(m.replace("_", " ") for m in shown)],
+        ["policy", *(["rank"] if spans else []), *map(metric_words, shown)],
         rows,
     )
 

@@ -232,7 +232,7 @@ def print_board(
     if spans:
         table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("policy", overflow="fold")
-    for heading in ("goat rate", "points", "rating"):
+    for heading in ("goat rate", "points", "room rating"):
         table.add_column(heading, justify="right", no_wrap=True)
     for policy, rows in summary.groupby("policy", observed=True, sort=False):
         cells = {row.metric: row for row in rows.itertuples()}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
-from kozel_sim.direction import better_of, in_words, sign_of
+from kozel_sim.direction import better_of, in_words, metric_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -285,7 +285,7 @@ def convergence(
     bottom, top = ax.get_ylim()
     if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:
         note(ax, "cut: the first intervals go on beyond the plot")
-    ax.set_ylabel(metric.replace("_", " ") + in_words(metric, sums.better))
+    ax.set_ylabel(metric_words(metric) + in_words(metric, sums.better))
     headed(ax, f"{title_of(rows)}: {policy}", 60, "medium")
     ax.legend(fontsize="small")
     plain(ax, "y")

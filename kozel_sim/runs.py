@@ -31,6 +31,7 @@ from kozel_sim.store import (
     write_table,
 )
 from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
