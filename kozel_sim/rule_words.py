@@ -93,9 +93,10 @@ DRY = {
     "net": " It must be dry: points first cancel those of the opponents, and only the rest counts.",
 }
 WORTH = {
-    "rating100": "points of the room's rating to whoever is no goat, the tenth part of what he is short of "
-    "100 (1 to 10)",
-    "timeout": "points of the room's rating when somebody's time runs out (matches here have no clock)",
+    "rating100": "points of the room's rating to whoever is no goat, the tenth part of what he is "
+    "short of 100 (1 to 10)",
+    "timeout": "points of the room's rating when somebody's time runs out (matches here have no "
+    "clock)",
     "elo": "Elo points, with K = {k}",
     "bank": "shares of the bank",
 }
