@@ -131,10 +131,7 @@ def walk(record: Record, number: int) -> Iterator[Round]:
     for at, event in enumerate(told.events):
         yield round_
         if not _can_happen(round_, event):
-            what = event_words(event, first=at == 0)
-            raise ValueError(
-                f"round {number}, event {at}: it cannot be that seat {event.seat} {what}"
-            )
+            raise ValueError(f"round {number}, event {at}: it cannot happen there: {event}")
         if event.draw is not None:
             round_.draw()
         elif event.play:
@@ -264,7 +261,8 @@ def _can_happen(round_: Round, event: Event) -> bool:
         return False
     moves = round_.moves()
     if event.play:
-        return _code(event) in moves
+        arms = {laid.arm for laid in event.play}
+        return len(arms) == len(event.play) and _code(event) in moves
     if event.draw is not None:
         first = NAMES[round_.bazaar[0]] if round_.drawable else None
         return not moves and event.draw == first

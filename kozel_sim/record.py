@@ -12,6 +12,7 @@ from math import factorial
 from typing import Any
 
 from kozel_sim.outside import (
+    is_whole,
     need_bool,
     need_finite,
     need_hands,
@@ -91,6 +92,9 @@ class Event:
         laid = tuple(_laid(each) for each in need_list("play", data["play"]))
         if not 1 <= len(laid) <= 4:
             raise ValueError(f"play must list one to four tiles, not {len(laid)}")
+        arms = [each.arm for each in laid]
+        if arms != sorted(set(arms)):
+            raise ValueError(f"play must list its tiles by arm, one on each, not on {arms}")
         return cls(seat, play=laid)
 
 
@@ -274,13 +278,13 @@ class Record:
             found = data.get("format") if isinstance(data, dict) else type(data).__name__
             raise ValueError(f"not a record: format is {shown(found)}, expected {FORMAT!r}")
         stream = data.get("stream")
-        if isinstance(stream, bool) or stream != STREAM_VERSION:
+        if not is_whole(stream) or stream != STREAM_VERSION:
             raise ValueError(
                 f"the record is of stream version {shown(stream)}; "
                 f"this version plays {STREAM_VERSION}"
             )
-        read: Record = _named("not a record", _record, data)
-        return read
+        record: Record = _named("not a record", _record, data)
+        return record
 
     def to_text(self, round: int | None = None) -> str:
         """Return the record in a compact form for people, a line per turn of the table.

@@ -482,7 +482,13 @@ def _whole(record: Record) -> Record:
         data = record.to_dict()
     except (AttributeError, TypeError) as error:
         raise ValueError(f"not a record: {error}") from None
-    return Record.from_dict(data)
+    found = Record.from_dict(data)
+    for name, value in vars(found).items():
+        if value != getattr(record, name):
+            raise ValueError(
+                f"not a record: {name} should be {shown(value)}, not {shown(getattr(record, name))}"
+            )
+    return found
 
 
 def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:

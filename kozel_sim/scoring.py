@@ -479,6 +479,8 @@ def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
     points = [need_whole("points", value, 0) for value in need_list("points", points)]
     sides = range(len(points))
     goats = [need_whole("goats", side, 0, len(points) - 1) for side in need_list("goats", goats)]
+    if len(set(goats)) < len(goats):
+        raise ValueError(f"goats names a side twice: {goats}")
     if not points:
         raise ValueError("points has no entries; a bank is shared by one side or more")
     winners = [s for s in sides if s not in goats] or list(sides)
