@@ -175,6 +175,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
                 (path / JOURNAL).unlink(missing_ok=True)
                 folder.note(state="unfinished")
         else:
+            clean(path)
             folder = RunFolder(path, blank)
             begun = True
             folder.note()
@@ -322,7 +323,8 @@ def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
         return False
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file, not a folder for a run")
-    if not any(path.name != LOCK for path in folder.iterdir()):
+    # A process that ended at its very first file has left no more than that.
+    if all(path.name == LOCK or path.name.startswith(SCRATCH) for path in folder.iterdir()):
         return False
     if not is_there(folder, MANIFEST):
         raise FileExistsError(f"{folder} is not empty and holds no run; choose another folder")
