@@ -127,7 +127,7 @@ def points_win(rows: pd.DataFrame) -> bool | None:
     Raises
     ------
     ValueError
-        If the rows contradict each other.
+        If the rows contradict each other, or hold no truths.
     """
     name = str(rows["preset"].iloc[0])
     if POINTS_WIN in rows.columns:
@@ -137,6 +137,8 @@ def points_win(rows: pd.DataFrame) -> bool | None:
                 f"{name}: some rows say that many points are good ({POINTS_WIN}), and some that "
                 "few are; name rule sets apart in the column preset"
             )
+        if len(said) and said[0] not in (True, False):
+            raise ValueError(f"{name}: the column {POINTS_WIN} holds {said[0]!r}, no True or False")
         if len(said):
             return bool(said[0])
     return named_points_win(name)
