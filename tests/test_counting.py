@@ -67,7 +67,7 @@ def test_commands_that_play_one_of_a_thing_say_so(kozel, words):
 
 def test_objects_that_hold_one_of_a_thing_say_so():
     run = simulate(ONE_ROUND, ["random", "random"], 1, seed=1)
-    assert repr(run).endswith(", 1 match, 1 round)")
+    assert repr(run).endswith(", 1 match (1 capped), 1 round)")
     assert WRONG.search(run._repr_html_()) is None
     record = play(ONE_ROUND, ["random", "random"], 1, 0, engine="reference")
     assert isinstance(record, Record)

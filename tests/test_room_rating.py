@@ -22,7 +22,8 @@ def test_room_rating_is_what_tables_call_the_column(run, monkeypatch, capsys, tm
     run.save("run")
     kozel = runner(monkeypatch, capsys)
     assert " room rating ┃" in kozel("show", "run")[1]
-    told = kozel("ratings", "run")[1]
+    code, told, err = kozel("ratings", "run")
+    assert code == 0, err
     assert "rating" in told
     assert "room rating" not in told
 
