@@ -33,7 +33,7 @@ from kozel_sim.capped import capped_in, finished
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
-from kozel_sim.scoring import elo_change
+from kozel_sim.scoring import elo_gain
 from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
@@ -414,7 +414,7 @@ def elo_ratings(
         here = np.arange(len(orders))
         for match in orders.T:
             first, second = winner[match], loser[match]
-            change = elo_change(points[here, first], points[here, second], k) * decided[match]
+            change = elo_gain(points[here, first] - points[here, second], k) * decided[match]
             points[here, first] += change
             points[here, second] -= change
         means, spread = points.mean(axis=0), points.std(axis=0)

@@ -523,4 +523,9 @@ def elo_change(winner: float, loser: float, k: float = 32) -> float:
     if need_finite("k", k) <= 0:
         raise ValueError(f"k must be more than 0, not {k!r}")
     # Beyond 300 powers of ten the chance is 0 or 1 to the last digit.
-    return k * (1 - 1 / (1 + 10 ** min((loser - winner) / 400, 300)))
+    return float(elo_gain(max(winner - loser, -300 * 400), k))
+
+
+def elo_gain(lead: Any, k: float) -> Any:
+    """Return what winners gain by their lead before the match, of a number or an array."""
+    return k * (1 - 1 / (1 + 10 ** (-lead / 400)))
