@@ -173,7 +173,10 @@ def others(
     if isinstance(old, bool):
         more = [not old, int(old)]
     chosen = [*more, *rnd.sample(JUNK, n)]
-    return ((value,) for value in chosen if not same(value, old))
+    # A share of 1 may be written so, or as 1.0.
+    share = isinstance(old, float)
+    fine = [value for value in chosen if share and type(value) is int and value == old]
+    return ((value,) for value in chosen if not same(value, old) and value not in fine)
 
 
 def may_be(data: dict[str, Any], path: tuple[Any, ...]) -> bool:
