@@ -14,7 +14,7 @@ from kozel_sim.policies import get_policy
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.reference import Round, show_score
 from kozel_sim.rng import Luck
-from kozel_sim.scoring import Settled, start_of_match
+from kozel_sim.scoring import Settled, settle, start_of_match
 from kozel_sim.tiles import NAMES, Hand, tile_id
 from kozel_sim.view import View
 
@@ -98,6 +98,22 @@ def state_before(record: Record, number: int) -> Settled:
         opened=list(last.opened),
         pot=last.pot,
     )
+
+
+def pot_paid(record: Record, number: int) -> tuple[int, int]:
+    """Return how much of what a round wrote had waited in the pot, and the side that got it.
+
+    (0, -1) where nothing was paid: a pot is paid whole, or stays.
+    """
+    told, before = round_of(record, number), state_before(record, number)
+    if not before.pot or told.pot:
+        return 0, -1
+    *_, last = walk(record, number)
+    left = [Hand(hand).names for hand in last.hands]
+    score = list(before.accounts), list(before.memory), list(before.opened)
+    alone = settle(record.rules, left, told.end, told.by, *score, 0)
+    (side,) = (s for s, x in enumerate(told.written) if x != alone.written[s])
+    return before.pot, side
 
 
 def walk(record: Record, number: int) -> Iterator[Round]:
@@ -294,19 +310,35 @@ def outcome_words(record: Record, number: int) -> str:
     what = "goes out" if told.end == "out" else "makes a fish: nobody can go on"
     pairs = record.rules.teams == "pairs"
     side = "pair" if pairs else "seat"
-    written = [f"{side} {s}: {points}" for s, points in enumerate(told.written) if points]
+    waited, paid = pot_paid(record, number)
+    written = [
+        f"{side} {s}: {points}" + f" ({waited} of it had waited in the pot)" * (s == paid)
+        for s, points in enumerate(told.written)
+        if points
+    ]
     verb = "Credited" if record.rules.ledger == "credit" else "Written"
     left = ", ".join(f"seat {s}: {points}" for s, points in enumerate(told.hand_points))
     text = (
         f"Seat {told.by} {what}. Left in hand: {left}. {verb}: {', '.join(written) or 'nothing'}."
     )
     if told.pot:
-        text += f" {told.pot} wait in the pot."
+        text += f" {pot_words(told.pot)}."
     if number == len(record.rounds) - 1:
         goats = " and ".join(f"{side} {s}" for s in record.result.goats)
         capped = f"The match is stopped after {number + 1} rounds."
         text += f" {capped}" if record.result.capped else f" The match is over. Goat: {goats}."
     return text
+
+
+def pot_words(points: int) -> str:
+    """Say what waits in the pot.
+
+    Examples
+    --------
+    >>> pot_words(14), pot_words(1)
+    ('14 points wait in the pot', '1 point waits in the pot')
+    """
+    return f"{points} point{'s wait' if points != 1 else ' waits'} in the pot"
 
 
 def account_words(record: Record, number: int, seat: int, *, after: bool) -> str:

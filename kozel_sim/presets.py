@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kozel_sim.words import did_you_mean, quoted
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -49,6 +51,17 @@ class Presets(dict[str, Preset]):
     >>> PRESETS["room-fish-all"].players
     (2, 3, 4)
     """
+
+    def __missing__(self, name: object) -> Preset:
+        raise KeyError(unknown_preset(name))
+
+
+def unknown_preset(name: object) -> str:
+    """Say that a preset is none, which was perhaps meant, and what there is."""
+    # A name's beginning is as near as a slip.
+    begun = [known for known in PRESETS if isinstance(name, str) and known.startswith(name or "-")]
+    hint = f" (did you mean {begun[0]!r}?)" if begun else did_you_mean(name, PRESETS)
+    return f"unknown preset {quoted(name)}{hint}; choose from {', '.join(PRESETS)}"
 
 
 _ROOM = Preset(

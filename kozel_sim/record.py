@@ -313,13 +313,17 @@ class Record:
             raise ValueError(
                 f"deal {self.deal} has no round {round!r}; choose from 0 to {len(self.rounds) - 1}"
             )
-        rounds = [line for r in chosen for line in _round_text(r, self.rules)]
+        waiting = [0, *(r.pot for r in self.rounds)]
+        rounds = [line for r in chosen for line in _round_text(r, self.rules, waiting[r.round])]
         end = [_result_text(self)] if round is None else []
         return "\n".join([head, *seats, *rounds, *end])
 
 
-def _round_text(r: RoundRecord, rules: RuleSet) -> list[str]:
-    """Write one round: hands, events with ``<`` and ``>`` for the ends, and the score."""
+def _round_text(r: RoundRecord, rules: RuleSet, waiting: int) -> list[str]:
+    """Write one round: hands, events with ``<`` and ``>`` for the ends, and the score.
+
+    A pot that was waiting is paid whole, or stays.
+    """
     redealt = f", redealt {r.redeals}x" if r.redeals else ""
     forced = f" with {r.forced}" if r.forced else ""
     lines = [f"round {r.round}: seat {r.leader} leads{forced}{redealt}"]
@@ -341,7 +345,10 @@ def _round_text(r: RoundRecord, rules: RuleSet) -> list[str]:
         if r.true_fish
         else "makes a fish (not true)"
     )
-    lines.append(f"  seat {r.by} {what}; left {_row(r.hand_points)}, written {_row(r.written)}")
+    pot = f" ({waiting} had waited in the pot)" if waiting and not r.pot else ""
+    lines.append(
+        f"  seat {r.by} {what}; left {_row(r.hand_points)}, written {_row(r.written)}{pot}"
+    )
     remembered = [f"+{m}" if m else "" for m in r.memory]
     accounts = [f"{a}{m}" for a, m in zip(r.accounts, remembered, strict=True)]
     lines.append(f"  accounts {_row(accounts)}" + (f", pot {r.pot}" if r.pot else ""))

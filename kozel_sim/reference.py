@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from kozel_sim.decision import Function, IllegalMoveError, Policy
+from kozel_sim.decision import Function, IllegalMoveError, Policy, describe_error
 from kozel_sim.moves import (
     Placement,
     decode_move,
@@ -346,13 +346,16 @@ class _Table:
             part = policy.pick(self.luck.mixture(number, event))
         if isinstance(part, Function) and part.words:
             view.words = list(self.luck.own(number, event))
-        code = part.choose(view, moves)
+        asked = policy.name, self.deal, number, event, round_.seat
+        try:
+            code = part.choose(view, moves)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raised = describe_error(error)
+            raise IllegalMoveError(illegal_move_message(*asked, 0, moves, raised)) from error
         if code not in moves:
-            raise IllegalMoveError(
-                illegal_move_message(
-                    policy.name, self.deal, number, event, round_.seat, code, moves
-                )
-            )
+            raise IllegalMoveError(illegal_move_message(*asked, code, moves))
         return code
 
 

@@ -16,11 +16,12 @@ from typing import Any, Literal, Self, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from kozel_sim.outside import is_whole, shown
-from kozel_sim.presets import PRESETS, Preset
+from kozel_sim.playable import need_playable
+from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
+from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
-_CREDITED = ("credit_lowest", "credit_difference")
 LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
 """Knobs that records and digests of before do not have, with what was played then: a rule set in
 which one of them has this value keeps its digest, and a record without it is read so."""
@@ -184,7 +185,7 @@ class RuleSet(BaseModel):
         wanted: object = name
         found: Preset | None = PRESETS.get(name) if isinstance(wanted, str) else None
         if found is None:
-            raise ValueError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
+            raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
         if not is_whole(players) or players not in found.players:
@@ -245,6 +246,34 @@ class RuleSet(BaseModel):
         return cls._checked({**knobs, "base": base})
 
     @classmethod
+    def named(cls, name: str, players: int) -> RuleSet | None:
+        """Return the rules whose :attr:`name` it is, or None if it is no rule set's.
+
+        Parameters
+        ----------
+        name : str
+            A preset's name, or "custom", with changed knobs in brackets, as in a run's frame.
+        players : int
+            How many play.
+
+        Examples
+        --------
+        >>> rules = RuleSet.preset("sea-goat").replace(target=101)
+        >>> RuleSet.named(rules.name, 4) == rules, RuleSet.named("mine", 4)
+        (True, None)
+        """
+        base, _, changed = name.partition("[")
+        words = filter(None, changed.removesuffix("]").split(","))
+        try:
+            said = (word.partition("=") for word in words)
+            knobs = {knob: int(v) if v.isdecimal() else v for knob, _, v in said}
+            if base in PRESETS:
+                return cls.preset(base, players).replace(**knobs)
+            return cls._checked({"players": players}).replace(**knobs) if base == "custom" else None
+        except ValueError:
+            return None
+
+    @classmethod
     def _checked(cls, values: dict[str, Any]) -> RuleSet:
         """Build from values, with one clear line instead of pydantic's report."""
         try:
@@ -286,82 +315,7 @@ class RuleSet(BaseModel):
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        for refused, reason in (
-            (
-                self.teams == "pairs" and self.players != 4,
-                f"teams=pairs needs 4 players, not {self.players}",
-            ),
-            (
-                self.teams == "pairs" and self.fish_scoring == "max_takes_all",
-                "fish_scoring=max_takes_all is for singles; with teams=pairs use pair_lower_wins",
-            ),
-            (
-                self.fish_scoring == "pair_lower_wins" and self.sides != 2,
-                f"fish_scoring=pair_lower_wins needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "eggs_one_side" and self.sides != 2,
-                f"fish_tie=eggs_one_side needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "tied_lowest_write_0" and self.fish_scoring != "lowest_free",
-                "fish_tie=tied_lowest_write_0 goes with fish_scoring=lowest_free",
-            ),
-            (
-                self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", *_CREDITED),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
-                f"credit_lowest or credit_difference, not {self.fish_scoring}",
-            ),
-            (
-                self.ledger == "penalty" and self.fish_scoring in _CREDITED,
-                f"fish_scoring={self.fish_scoring} goes with ledger=credit",
-            ),
-            (
-                (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
-                f"memory_owner={self.memory_owner} does not fit teams={self.teams}: an account is "
-                "kept by side",
-            ),
-            (
-                self.lead_order == "ones_only" and self.bazaar_size > 0,
-                "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
-            ),
-            (
-                self.lead_order == "blank_first" and not self.lead_blank,
-                "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
-                "use ones_first",
-            ),
-            (
-                self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
-                f"bazaar_reserve={self.bazaar_reserve} leaves nothing of "
-                f"a bazaar of {self.bazaar_size}",
-            ),
-            (
-                self.spinner and self.fish_def == "six_closed",
-                "spinner has four arms; fish_def=six_closed knows two ends",
-            ),
-            (
-                self.spinner and self.multi_double == "both_ends",
-                "multi_double=both_ends knows two ends; with spinner use any_ends",
-            ),
-            (
-                self.close_two_rule
-                and not (self.close_doubles and self.multi_double == "any_ends"),
-                "close_two_rule needs close_doubles and multi_double=any_ends",
-            ),
-            (
-                self.dry_rule != "none"
-                and (self.sides != 2 or self.ledger != "credit" or self.reach_effect != "wins"),
-                f"dry_rule={self.dry_rule} needs two sides, ledger=credit and reach_effect=wins",
-            ),
-            (
-                "elo" in self.settlement and self.sides != 2,
-                f"settlement=elo is for two sides, not {self.sides}",
-            ),
-            (self.open_at > self.target, f"open_at={self.open_at} is over target={self.target}"),
-        ):
-            if refused:
-                raise ValueError(reason)
+        need_playable(self)
         return self
 
     # ------------------------------------------------------------------ reading
@@ -375,6 +329,28 @@ class RuleSet(BaseModel):
     def points_win(self) -> bool:
         """Whether many points are good: whoever reaches the target wins, and is not the goat."""
         return self.reach_effect == "wins"
+
+    @property
+    def goats(self) -> tuple[int, int]:
+        """How many sides are goats in a match that ends, at least and at most.
+
+        A match ends when some side reaches the target, as its goat, or as the winner among goats.
+        So it counts how many sides one round can bring there: where winners are credited one; where
+        hands are written on their holders all but who went out, and all of them only after a fish
+        of which everybody writes his own hand.
+
+        Examples
+        --------
+        >>> [RuleSet.preset(p, 4).goats for p in ("household-300", "room-fish-one", "sea-goat")]
+        [(3, 3), (1, 3), (1, 1)]
+        >>> [RuleSet.preset(p, 2).goats for p in ("room-fish-all", "room-fish-one")]
+        [(1, 2), (1, 1)]
+        """
+        all_write = self.fish_scoring == "all_own"
+        at_once = 1 if self.ledger == "credit" else self.sides - (not all_write)
+        if self.reach_effect == "wins":
+            return self.sides - at_once, self.sides - 1
+        return 1, at_once
 
     @property
     def bazaar_size(self) -> int:
@@ -501,8 +477,9 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
         overrides[tile_id(tile)] = int(points)
     if not 1 <= len(overrides) <= 2 or not words:
         raise ValueError(
-            f"{text!r} is not a tile_over; write 'none', or one or two tiles with points like "
-            "'0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last tile"
+            f"{quoted(text)} is not a tile_over; write 'none', or one or two tiles with points "
+            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last "
+            "tile"
         )
     return overrides, alone
 
@@ -534,7 +511,12 @@ def _field(knob: str) -> str:
     for name, field in RuleSet.model_fields.items():
         if knob in (name, field.alias) and name != "base":
             return name
-    raise ValueError(f"unknown knob {knob!r}; choose from {', '.join(knob_names())}")
+    raise ValueError(_unknown_knob(knob))
+
+
+def _unknown_knob(knob: str) -> str:
+    hint = did_you_mean(knob, knob_names())
+    return f"unknown knob {quoted(knob)}{hint}; choose from {', '.join(knob_names())}"
 
 
 def _word(value: Any) -> str:
@@ -552,10 +534,10 @@ def _explain(error: ValidationError) -> str:
         return message
     knob = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
-        return f"unknown knob {knob!r}; choose from {', '.join(knob_names())}"
+        return _unknown_knob(knob)
     if first["type"] == "value_error":
         return f"{knob}: {message}"
-    return f"{knob}={first['input']!r}: {message[0].lower()}{message[1:]}"
+    return f"{knob}={quoted(first['input'])}: {message[0].lower()}{message[1:]}"
 
 
 _NOT_FOR_KERNELS = ("base", "pass_", "tile_over", "settlement", "elo_k")
