@@ -41,7 +41,7 @@ from kozel_sim.svg import (
     view_svg,
 )
 from kozel_sim.tiles import NAMES, PIPS, tile_id, tiles_of
-from kozel_sim.view import View
+from kozel_sim.view import View, need_view
 from kozel_sim.words import counted
 
 MOST_ROUNDS = 50
@@ -85,7 +85,7 @@ def show(thing: Record | Round | Position | View, round: int | None = None) -> S
     Raises
     ------
     ValueError
-        If the match has no such round.
+        If the match has no such round, an event of it cannot happen, or a View's field is wrong.
     TypeError
         If it is nothing that can be shown.
 
@@ -105,7 +105,7 @@ def show(thing: Record | Round | Position | View, round: int | None = None) -> S
     if isinstance(thing, Round):
         return Shown(_framed(position_svg(thing)))
     if isinstance(thing, View):
-        return Shown(_framed(view_svg(thing)))
+        return Shown(_framed(view_svg(need_view(thing))))
     raise TypeError(
         f"show takes a Record, a Round, a Position or a View, not {type(thing).__name__}"
     )

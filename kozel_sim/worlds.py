@@ -24,7 +24,7 @@ from kozel_sim.engine.worlds import (
 from kozel_sim.outside import is_whole, need_list, need_whole, shown
 from kozel_sim.rng import WORLD, threefry4x32
 from kozel_sim.tiles import ALL, HAS, N_VALUES, tiles_of
-from kozel_sim.view import View
+from kozel_sim.view import View, need_view
 
 
 class Worlds:
@@ -103,6 +103,7 @@ class Worlds:
         Worlds
             Those that the seat cannot tell apart.
         """
+        need_view(view)
         seats = range(view.players)
         counts = [0 if seat == view.seat else int(view.counts[seat]) for seat in seats]
         return cls(

@@ -32,15 +32,18 @@ from kozel_sim import (
     needs_redeal,
     rating100,
     settle,
+    show,
     timeout_rating,
 )
 from kozel_sim.experiment import Experiment
 from kozel_sim.moments import walk
 from kozel_sim.outside import need_bool, need_finite, need_hand, need_hands, need_list, need_whole
+from kozel_sim.positions import random_positions
 from kozel_sim.record import Event, Laid
 from kozel_sim.reference import play_match
 from kozel_sim.rules import LATER_KNOBS, knob_names
 from kozel_sim.tiles import ALL, HIGH, LOW, NAMES, Hand, other_half, tile_id, tile_name
+from kozel_sim.view import View, need_view
 
 JUNK: list[Any] = [
     *(None, True, False, -1, 0, 1, 3, 7, 10**30, 0.5, 1.0, math.nan, math.inf),
@@ -173,7 +176,10 @@ def others(
     if isinstance(old, bool):
         more = [not old, int(old)]
     chosen = [*more, *rnd.sample(JUNK, n)]
-    return ((value,) for value in chosen if not same(value, old))
+    # A share of 1 may be written so, or as 1.0.
+    share = isinstance(old, float)
+    fine = [value for value in chosen if share and type(value) is int and value == old]
+    return ((value,) for value in chosen if not same(value, old) and value not in fine)
 
 
 def may_be(data: dict[str, Any], path: tuple[Any, ...]) -> bool:
@@ -433,6 +439,30 @@ def test_settle_takes_numpy_tuples_and_either_order_of_halves() -> None:
 def test_elo_of_any_distance_is_a_number() -> None:
     assert elo_change(0, 10**9) == 32
     assert elo_change(10**9, 0) == 0
+
+
+# ---------------------------------------------------------------------- views
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(View)])
+def test_each_field_of_a_view_is_checked(field: str) -> None:
+    position = random_positions(ROOM, 1, seed=1)[0]
+    table = position.round()
+    view = position.view(table, table.moves())
+    assert need_view(view) is view
+    more = [-(2**40), 2**40, [0] * 3, ["x"] * 4, [None] * 8, [2**40] * 4, [-(2**40)] * 8]
+    right = getattr(view, field)
+    for value in [*JUNK, *more]:
+        # Whole numbers are tried beyond every field's limits alone.
+        if type(value) is type(right) is int and abs(value) < 10:
+            continue
+        if field == "params" and value == [-(2**40)] * 8:
+            continue
+        changed = dataclasses.replace(view, **{field: value})
+        for read in (need_view, show, Worlds.seen_by):
+            with pytest.raises(ValueError, match=rf"^{field} ") as error:
+                read(changed)
+            one_line(error.value)
 
 
 # ---------------------------------------------------------------------- knobs, experiments
