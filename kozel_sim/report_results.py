@@ -30,7 +30,7 @@ from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
 from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
-from kozel_sim.verdicts import alike_words, duel_of
+from kozel_sim.verdicts import Duel, alike_words, decisions_to_tell, duel_of
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -93,7 +93,9 @@ def results_of_run(played: Run | Totals) -> Results:
         _add_boards(played, found)
     _add_changes(played, found, has_duels)
     if rows := played.manifest.get("stopping"):
-        _add_stopping(rows, found)
+        _add_stopping(
+            rows, found, alike_words(played) if isinstance(played, Run) and has_duels else {}
+        )
     knobs = [rules["knobs"] for rules in played.manifest["rules"]]
     singles = any(each["players"] > 2 and each["teams"] == "none" for each in knobs)
     if has_duels and found.short and singles:
@@ -304,7 +306,7 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
 # ---------------------------------------------------------------------- stopping, seats
 
 
-def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
+def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, str]) -> None:
     """Add what a run decided that may stop when it is sure."""
     metric = rows[0]["metric"].replace("_", " ")
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
@@ -332,8 +334,9 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         )
     )
     if len(rows) <= FEW_SENTENCES and all(VERSUS in row["key"] for row in rows):
-        told = [f"{row['key']}: {DECIDED[row['decision']].format(metric)}." for row in rows]
-        found.short += told
+        told = decisions_to_tell(rows, alike)
+        found.short += list(alike.values())
+        found.short += [f"{row['key']}: {DECIDED[row['decision']].format(metric)}." for row in told]
     found.more.append(section)
 
 

@@ -24,7 +24,13 @@ from kozel_sim.printing import (
 )
 from kozel_sim.run_pictures import ALL_DUELS, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.stopping_report import print_stopping
-from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
+from kozel_sim.verdicts import (
+    alike_words,
+    decisions_to_tell,
+    duel_of,
+    equivalence_words,
+    is_equivalent,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -504,7 +510,7 @@ def print_comparison(played: Run, margin: str | None = None) -> None:
             print(verdict(rows[-1], preset) + "\n")
         for row in (row for row in rows if row.get("margin") is not None):
             print(equivalence_words(row, preset) + "\n")
-    for row in played.manifest.get("stopping", []):
+    for row in decisions_to_tell(played.manifest.get("stopping", []), alike):
         print(f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}\n")
 
 
