@@ -238,7 +238,7 @@ class Key(Model):
     std_error: Parameter | None
     ci_low: Parameter | None
     ci_high: Parameter | None
-    adjusted: Parameter
+    adjusted: Parameter | None
     sequence_low: Parameter | None
     sequence_high: Parameter | None
     level: Parameter

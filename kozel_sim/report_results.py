@@ -31,7 +31,7 @@ from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
 from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
-from kozel_sim.verdicts import alike_words, duel_of
+from kozel_sim.verdicts import Duel, alike_words, decisions_to_tell, duel_of
 from kozel_sim.words import counted
 
 FEW_TABLES = 6
@@ -97,7 +97,9 @@ def results_of_run(played: Run | Totals) -> Results:
         _add_boards(played, found)
     _add_changes(played, found, has_duels)
     if rows := played.manifest.get("stopping"):
-        _add_stopping(rows, found)
+        _add_stopping(
+            rows, found, alike_words(played) if isinstance(played, Run) and has_duels else {}
+        )
     knobs = [rules["knobs"] for rules in played.manifest["rules"]]
     singles = any(each["players"] > 2 and each["teams"] == "none" for each in knobs)
     if has_duels and found.short and singles:
@@ -345,7 +347,7 @@ def _policy_changes(here: pd.DataFrame, of: str) -> Table:
 # ---------------------------------------------------------------------- stopping, seats
 
 
-def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
+def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, str]) -> None:
     """Add what a run decided that may stop when it is sure."""
     metric = rows[0]["metric"].replace("_", " ")
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
@@ -373,7 +375,9 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         )
     )
     if len(rows) <= FEW_SENTENCES and all(VERSUS in row["key"] for row in rows):
-        found.short += [f"{decision_text(row)}." for row in rows if not all_capped(row)]
+        told = decisions_to_tell(rows, alike)
+        found.short += list(alike.values())
+        found.short += [f"{decision_text(row)}." for row in told if not all_capped(row)]
     found.more.append(section)
 
 

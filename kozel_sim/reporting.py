@@ -25,7 +25,13 @@ from kozel_sim.printing import (
 from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
 from kozel_sim.seat_report import print_balance
 from kozel_sim.stopping_report import print_stopping
-from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
+from kozel_sim.verdicts import (
+    alike_words,
+    decisions_to_tell,
+    duel_of,
+    equivalence_words,
+    is_equivalent,
+)
 from kozel_sim.words import counted
 
 if TYPE_CHECKING:
@@ -484,7 +490,7 @@ def print_comparison(played: Run, margin: str | None = None) -> None:
             print(verdict(rows[-1], preset) + "\n")
         for row in (row for row in rows if row.get("margin") is not None):
             print(equivalence_words(row, preset) + "\n")
-    for row in played.manifest.get("stopping", []):
+    for row in decisions_to_tell(played.manifest.get("stopping", []), alike):
         if not all_capped(row):
             print(decision_text(row) + "\n")
 

@@ -38,6 +38,15 @@ def duel_of(row: dict[str, Any]) -> Duel:
     return str(row["preset"]), int(row["players"]), str(row["duel"])
 
 
+def decisions_to_tell(rows: list[dict[str, Any]], alike: dict[Duel, str]) -> list[dict[str, Any]]:
+    """Return the decisions of a run that may stop, without open ones of who played alike.
+
+    More deals would tell nothing of these.
+    """
+    same = {f"{preset} {players}: {title}" for preset, players, title in alike}
+    return [row for row in rows if row["decision"] != "open" or row["key"] not in same]
+
+
 def is_equivalent(row: dict[str, Any]) -> bool:
     """Tell whether a row of ``compare`` was asked for equivalence, and has it."""
     return bool(row.get("equivalent"))

@@ -76,6 +76,21 @@ def test_the_command_says_so_and_asks_for_no_more_deals(kozel, tmp_path):
     assert said in " ".join((tmp_path / "page.html").read_text(encoding="utf-8").split())
 
 
+def test_a_run_that_may_stop_asks_for_no_more_deals_of_who_played_alike(kozel, tmp_path):
+    pair = ("weights:pips=1", "weights:pips=2")
+    rule = ("--stop", "width=0.0001", "-n", "100", "-o", "out")
+    code, out, _ = kozel("compare", *pair, "--players", "2", "--seed", "1", *rule)
+    assert code == 0
+    out = " ".join(out.split())
+    assert "made the same moves in all 200 matches (100 deals)" in out
+    assert "would tell" not in out
+    assert "it is not adjusted for the stopping" in out
+    code, _, _ = kozel("report", "out", "-o", "page.html")
+    page = " ".join((tmp_path / "page.html").read_text(encoding="utf-8").split())
+    assert "made the same moves in all 200 matches" in page
+    assert "would tell" not in page
+
+
 def test_teams_are_told_apart_by_their_members():
     field = ["weights:pips=1", "weights:pips=2"]
     run = tournament("pair-traditional", field, 6, seed=1, design="teams")
