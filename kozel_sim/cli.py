@@ -5,13 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim import cli_runs
+from kozel_sim import cli_plan, cli_runs
 from kozel_sim.options import (
     Aggregate,
     Baseline,
@@ -49,7 +48,6 @@ from kozel_sim.options import (
     read_rules,
     read_variants,
 )
-from kozel_sim.plain import records
 from kozel_sim.printing import (
     hush,
     need_new_file,
@@ -59,7 +57,6 @@ from kozel_sim.printing import (
     status,
     write_text,
 )
-from kozel_sim.rating_report import print_plan
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
 
 if TYPE_CHECKING:
@@ -293,48 +290,7 @@ def compare(
         report(planned, COMPARISON, out, workers or cores(), json_, quiet, mapper)
 
 
-@app.command()
-def plan(
-    first: First,
-    second: Second,
-    detect: Annotated[
-        float, typer.Option("--detect", help="The least difference worth finding, in the metric.")
-    ],
-    power: Annotated[float, typer.Option("--power", help="The chance to find it.")] = 0.9,
-    metric: Annotated[
-        str,
-        typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
-    ] = "points_per_match",
-    level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
-    pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
-    rules: RulesOption = "room-fish-all",
-    players: Players = None,
-    set_: Set = None,
-    code: Code = None,
-    seed: Seed = None,
-    json_: Json = False,
-) -> None:
-    """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
-    from kozel_sim.duels import two_policies
-    from kozel_sim.planning import plan as plan_deals
-    from kozel_sim.store import read_seed_of
-    from kozel_sim.tournaments import Tournament
-
-    read_code(code)
-    pair = two_policies(first, second)
-    rule_sets = read_rules(rules, players, set_, one=True)
-    planned = Tournament(
-        "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
-    )
-    # What is compiled first is not part of the speed.
-    replace(planned, deals=1, blocks=[]).play()
-    played = planned.play(workers=cores())
-    per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
-    if json_:
-        print_json(found)
-    else:
-        print_plan(found)
+app.command()(cli_plan.plan)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from scipy import special
 from scipy import stats as distributions
 
 from kozel_sim import stats
-from kozel_sim.duels import compare
+from kozel_sim.duels import COMPARED, compare
 
 POWERS = (0.8, 0.9, 0.95)
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -83,6 +83,20 @@ def plan(
     >>> bool(first["deals"] < first["deals_high"])
     True
     """
+    need_plan(detect, power, level, metric)
+    found = compare(pilot, level)
+    asked = [(detect, power)]
+    asked += [
+        (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
+    ]
+    rows: list[dict[str, Any]] = []
+    for one in found[found["metric"] == metric].to_dict("records"):
+        rows += _plans(one, asked, level, seconds_per_deal)
+    return pd.DataFrame(rows)
+
+
+def need_plan(detect: float, power: float, level: float, metric: str) -> None:
+    """Raise ValueError if a plan is asked for that cannot be made."""
     stats.need_level(level)
     if not 0 < detect < math.inf:
         raise ValueError(f"detect must be more than 0, not {detect!r}")
@@ -92,18 +106,8 @@ def plan(
         )
     if not 1 - level < power < 1:
         raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
-    found = compare(pilot, level)
-    if metric not in set(found["metric"]):
-        known = ", ".join(found["metric"].unique())
-        raise ValueError(f"unknown metric {metric!r}; choose from {known}")
-    asked = [(detect, power)]
-    asked += [
-        (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
-    ]
-    rows: list[dict[str, Any]] = []
-    for one in found[found["metric"] == metric].to_dict("records"):
-        rows += _plans(one, asked, level, seconds_per_deal)
-    return pd.DataFrame(rows)
+    if metric not in COMPARED:
+        raise ValueError(f"unknown metric {metric!r}; choose from {', '.join(COMPARED)}")
 
 
 def _plans(

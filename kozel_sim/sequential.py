@@ -24,6 +24,8 @@ from kozel_sim.stats import LEVEL, Estimate
 
 FIRST_LOOK = 100
 """Deals before an interval is believed: it leans on the central limit theorem."""
+MOST_DEALS = 100_000
+"""Deals of a run that may stop, where nobody says another number."""
 LOOK_GROWTH = 1.1
 """A run that may stop is looked at after so many deals, and each time there are so many times."""
 
@@ -122,8 +124,9 @@ class ThreeWay:
         )
 
     def reach(self, n: int) -> tuple[float, float]:
-        """Return from which effect seen on a difference is declared after n deals, and up to which
-        none is: infinite for never, below 0 for an effect that cannot be seen.
+        """Return from which effect seen on there is a difference, and up to which there is none.
+
+        After n deals; infinite (of none: minus infinite) for never.
         """
         lower, upper = self.bounds
         outer, inner = (self._seen_at(bound, n) for bound in (upper, lower))

@@ -15,18 +15,19 @@ LAYERS = {
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning walks "
+    "metrics rankings balance ratings metagame stopping planning walks forecasts "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
     "cluster options svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "report_page cli cli_runs cli_plan",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
 LOADS_LATE = (
     "cli.py",
     "cli_runs.py",
+    "cli_plan.py",
     "options.py",
     "printing.py",
     "rating_report.py",

@@ -61,7 +61,10 @@ def test_rules_are_read_and_written(text, rule):
         ("width=1,level=95", "level must be between 0 and 1"),
         ("width=1,metric=luck", "unknown metric 'luck'; choose from goat_rate"),
         ("width=1,effect=2", "'effect=2' is not known; choose from width=, metric=, level="),
-        ("sprt,width=1", "'width=1' is not known; choose from effect=, alpha=, beta=, metric=, bounds="),
+        (
+            "sprt,width=1",
+            "'width=1' is not known; choose from effect=, alpha=, beta=, metric=, bo",
+        ),
         ("sprt,alpha", "'alpha' is not known"),
         ("sprt,alpha=0.7", "alpha must be between 0 and 0.5, not 0.7"),
         ("sprt,beta=0", "beta must be between 0 and 0.5, not 0.0"),

@@ -28,7 +28,9 @@ def decided(codes, schedule):
     return codes[np.arange(len(codes)), at], np.array(schedule)[at]
 
 
-@pytest.mark.parametrize("test", [ThreeWay(0.1), corrected_for_overshoot(ThreeWay(0.2, 0.002, 0.1))])
+@pytest.mark.parametrize(
+    "test", [ThreeWay(0.1), corrected_for_overshoot(ThreeWay(0.2, 0.002, 0.1))]
+)
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0, -2.0])
 @pytest.mark.parametrize("schedule", [LOOKS, looks(100, 1.3, 6, 700)])
 def test_course_is_that_of_simulated_runs(test, share, schedule):
