@@ -15,8 +15,8 @@ PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
     __init__ apart balance bench chain checking checks cli cli_plan cli_runs cluster commands
     drawing duels experiment export field_plots fine_print forecasts frames keeping merging
-    metagame metrics moments notable options parts plain planning playing plots positions printing progress
-    rankings rating_report ratings replay report_page report_plots report_results reporting
+    metagame metrics moments notable options parts plain planning playing plots positions
+    printing progress rankings rating_report ratings replay report_page report_plots report_results reporting
     rounds rows rule_words run_plots runs schedule sequential showing simulation stats stopping
     store svg sweep tell tell_report timing totals tournaments verifying walks warming
 """
