@@ -22,6 +22,7 @@ from kozel_sim.options import (
     read_rules,
     read_test,
 )
+from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
 from kozel_sim.printing import print_json
 from kozel_sim.rating_report import print_forecast, print_plan
@@ -39,6 +40,13 @@ def plan(
         typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
     ] = "points_per_match",
     level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    equivalent: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent",
+            help="Also plan to show that they differ by less; goat rates in percentage points.",
+        ),
+    ] = None,
     pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
     stop: Annotated[
         str | None,
@@ -74,11 +82,12 @@ def plan(
         "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
     )
     # What is compiled first is not part of the speed.
-    replace(planned, deals=1, blocks=[]).play()
-    played = planned.play(workers=cores())
+    with prints_aside():
+        replace(planned, deals=1, blocks=[]).play()
+        played = planned.play(workers=cores())
     per_deal = float(played.manifest["seconds"]) / planned.deals
     frame, wish = played.frame, (detect, power, level, metric)  # type: ignore[union-attr]
-    found = records(plan_deals(frame, *wish, per_deal))
+    found = records(plan_deals(frame, *wish, per_deal, equivalent))
     foretold = records(
         forecast(
             *(frame, *wish, rule),

@@ -18,6 +18,7 @@ from kozel_sim.checks import (
     read_seed,
     read_table,
 )
+from kozel_sim.columns import OF_A_SEAT
 from kozel_sim.decision import Policy
 from kozel_sim.engine.entries import read_rounds
 from kozel_sim.engine.layout import FISH, OUT, ROUND
@@ -27,6 +28,7 @@ from kozel_sim.record import Record
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import seat_policies, seatings
 from kozel_sim.tiles import DOUBLES, Hand
+from kozel_sim.words import counted
 
 ENDS = ("out", "fish")
 """How a round ends, by its code."""
@@ -102,7 +104,7 @@ def rounds_frame(
         if not first:
             # Once in pieces, and once put together.
             size = 2 * int(frames[0].memory_usage(index=False).sum()) * (deals / len(ids))
-            need_memory(f"the rounds of {deals:,} deals", int(size))
+            need_memory(f"the rounds of {counted(deals, 'deal')}", int(size))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -155,10 +157,6 @@ def rounds_of(
     columns["end"] = pd.Categorical.from_codes(columns["end"], pd.Index(ENDS))
     columns["goat"] = whole["goat"].array.take(each)
     return pd.DataFrame(columns, copy=False)
-
-
-OF_A_SEAT = (*("preset", "players", "duel", "deal", "seating", "seat", "side", "policy", "first"),)
-"""The columns that tell whose round it is, as in the frame of matches."""
 
 
 # ---------------------------------------------------------------------- compiled

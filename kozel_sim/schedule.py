@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kozel_sim.checks import is_whole
+from kozel_sim.outside import is_whole
 from kozel_sim.rules import RuleSet
 
 T = TypeVar("T")
@@ -157,6 +157,8 @@ DESIGNS = {
     TEAMS: "pairs: every team of two policies (or of one twice) against every other",
 }
 """What they play, by name; all on the same deals."""
+COMPARING = (DUELS, GAUNTLET, TEAMS)
+"""The designs whose matches compare two sides."""
 Meeting = tuple[str, Lineups]
 """A title, empty where there is one meeting only, and its line-ups."""
 
@@ -252,3 +254,14 @@ def _teams(names: Sequence[str]) -> list[Meeting]:
 def as_seated(players: int, seating: int) -> Lineups:
     """Return the line-ups of one match a deal, of policies 0, 1, ... as they are seated."""
     return Lineups.of_tables([range(players)], [[seating]])
+
+
+def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return who meets whom; ValueError where that is one policy, or listed twice."""
+    found = [(a, b) for a, b in pairs]
+    for a, b in found:
+        if a == b:
+            raise ValueError(f"{names[a]} cannot duel with itself")
+        if found.count((a, b)) > 1:
+            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
+    return tuple(found)

@@ -124,9 +124,9 @@ class ThreeWay:
         )
 
     def reach(self, n: int) -> tuple[float, float]:
-        """Return from which effect seen on there is a difference, and up to which there is none.
+        """Return the effect seen from which a difference is declared, and that up to which none is.
 
-        After n deals; infinite (of none: minus infinite) for never.
+        After n deals; infinite for never, below 0 for an effect that cannot be seen.
         """
         lower, upper = self.bounds
         outer, inner = (self._seen_at(bound, n) for bound in (upper, lower))
@@ -289,6 +289,8 @@ def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Est
     >>> wide.estimate == plain.estimate, wide.ci_low < plain.ci_low
     (True, True)
     """
+    if found.fixed:
+        return found
     n = found.n_deals
     deviation = found.std_error * math.sqrt(n)
     if n < FIRST_LOOK or not math.isfinite(deviation):

@@ -7,7 +7,6 @@ parts are kept in memory. Either way it comes out the same.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,6 +25,7 @@ from kozel_sim.checks import (
 from kozel_sim.decision import Policy
 from kozel_sim.experiment import Experiment
 from kozel_sim.keeping import Desk, Kept, Memory
+from kozel_sim.manifest import FORMAT, read_shard
 from kozel_sim.parts import (
     CHUNK,
     Block,
@@ -56,18 +56,19 @@ from kozel_sim.schedule import (
     Lineups,
     as_seated,
     meetings,
+    read_pairs,
     whole_cycles,
 )
 from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
 from kozel_sim.stopping import Stop, Watch, read_stop
 from kozel_sim.store import (
-    FORMAT,
     holds_run,
     is_whole,
     open_folder,
     read_manifest,
     read_seed_of,
 )
+from kozel_sim.words import counted
 
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
@@ -142,6 +143,7 @@ class Tournament:
     stop: Stop | None = None
     shard: tuple[int, int] | None = None
     blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
+    asked: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [policy.name for policy in self.policies]
@@ -170,6 +172,7 @@ class Tournament:
                     raise ValueError(f"--stop {self.stop}: {rules.name} has no rating")
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
+        object.__setattr__(self, "asked", int(self.deals))
         object.__setattr__(self, "deals", deals)
         self._need_memory()
         met = [(rules, *meeting) for rules in self.rules for meeting in self._meetings(rules)]
@@ -272,6 +275,8 @@ class Tournament:
             "schedule": schedule.hexdigest()[:16],
             "blocks": len(self.blocks),
         }
+        if self.asked != self.deals:
+            found["deals_asked"] = self.asked
         if self.pairs:
             found["pairs"] = [list(pair) for pair in self.pairs]
         if self.aggregate:
@@ -339,7 +344,7 @@ class Tournament:
         mapper : callable, optional
             Who plays the parts; by default threads of this process.
         extra : callable, optional
-            Called with the results and a folder, to add files such as plots.
+            Called with the results and a folder, to add files such as tables.
 
         Raises
         ------
@@ -448,7 +453,7 @@ class Tournament:
         chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
         row = ROW_BYTES + (ROUND_BYTES * FEW_ROUNDS if self.rounds else 0)
         kept = CHUNK_BYTES * chunk if self.aggregate else row * rows
-        need_memory(f"{sum(matches) * self.deals:,} matches", kept)
+        need_memory(f"{counted(sum(matches) * self.deals, 'match')}", kept)
 
     def _matches_of_a_deal(self, rules: RuleSet) -> int:
         """Count without listing: the tables of a large field may not fit."""
@@ -570,28 +575,3 @@ def tournament(
         name, rule_sets, field, deals, read_seed_of(folder, seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
-
-
-def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return who meets whom; ValueError where that is one policy, or listed twice."""
-    found = [(a, b) for a, b in pairs]
-    for a, b in found:
-        if a == b:
-            raise ValueError(f"{names[a]} cannot duel with itself")
-        if found.count((a, b)) > 1:
-            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
-    return tuple(found)
-
-
-def read_shard(text: str) -> tuple[int, int]:
-    """Read ``i/n``; ValueError at anything else.
-
-    Examples
-    --------
-    >>> read_shard("2/3")
-    (2, 3)
-    """
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise ValueError(f"shard {text!r} is none; write i/n with i from 1 to n, like 1/3")
-    return int(found[1]), int(found[2])

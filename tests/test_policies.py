@@ -401,10 +401,12 @@ def test_policy_may_be_defined_again_under_its_name():
 def test_policy_parameters_reach_the_view_in_order():
     seen = []
 
-    @policy(second=2, first=-0.5)
-    def watcher(view):
-        seen.append(list(view.params))
-        return last_legal(view)
+    with pytest.warns(UserWarning, match="no memory"):
+
+        @policy(second=2, first=-0.5)
+        def watcher(view):
+            seen.append(list(view.params))
+            return last_legal(view)
 
     play("room-fish-all", ["watcher:first=4", "random"], seed=1, deal=0, engine="reference")
     assert seen
@@ -415,10 +417,12 @@ def test_policy_parameters_reach_the_view_in_order():
 def test_policy_gets_words_of_its_own_only_if_asked(words):
     seen = []
 
-    @policy(words=words)
-    def watcher(view):
-        seen.append(tuple(view.words))
-        return last_legal(view)
+    with pytest.warns(UserWarning, match="no memory"):
+
+        @policy(words=words)
+        def watcher(view):
+            seen.append(tuple(view.words))
+            return last_legal(view)
 
     play("room-fish-all", ["watcher", "random"], seed=1, deal=0, engine="reference")
     if words:
