@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
     from kozel_sim.duels import compare, duel
+    from kozel_sim.forecasts import forecast
     from kozel_sim.metagame import intransitive, nash, payoffs
     from kozel_sim.moves import legal_moves
     from kozel_sim.opening import first_leader, needs_redeal
@@ -66,6 +67,7 @@ _HOMES = {
     "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
     "duels": ["compare", "duel"],
+    "forecasts": ["forecast"],
     "metagame": ["intransitive", "nash", "payoffs"],
     "moves": ["legal_moves"],
     "opening": ["first_leader", "needs_redeal"],
@@ -116,6 +118,7 @@ __all__ = [
     "elo_change",
     "elo_ratings",
     "first_leader",
+    "forecast",
     "get_policy",
     "hand_points",
     "intransitive",

@@ -7,13 +7,12 @@ import logging
 import os
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim import cli_replay, cli_runs, crashes
+from kozel_sim import cli_plan, cli_replay, cli_runs, crashes
 from kozel_sim.names import file_name
 from kozel_sim.options import (
     Aggregate,
@@ -45,7 +44,6 @@ from kozel_sim.options import (
     Stop,
     Vary,
     Workers,
-    cores,
     mapper_of,
     number,
     read_code,
@@ -57,7 +55,6 @@ from kozel_sim.options import (
     threads,
 )
 from kozel_sim.performing import prints_aside
-from kozel_sim.plain import records
 from kozel_sim.printing import (
     hush,
     print_check,
@@ -65,7 +62,6 @@ from kozel_sim.printing import (
     show,
     status,
 )
-from kozel_sim.rating_report import print_plan
 from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
 from kozel_sim.streams import open_streams
 from kozel_sim.words import in_one_line
@@ -314,56 +310,7 @@ def compare(
         report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
-@app.command()
-def plan(
-    first: First,
-    second: Second,
-    detect: Annotated[
-        float, typer.Option("--detect", help="The least difference worth finding, in the metric.")
-    ],
-    power: Annotated[float, typer.Option("--power", help="The chance to find it.")] = 0.9,
-    metric: Annotated[
-        str,
-        typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
-    ] = "points_per_match",
-    level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
-    equivalent: Annotated[
-        float | None,
-        typer.Option(
-            "--equivalent",
-            help="Also plan to show that they differ by less; goat rates in percentage points.",
-        ),
-    ] = None,
-    pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
-    rules: RulesOption = "room-fish-all",
-    players: Players = None,
-    set_: Set = None,
-    code: Code = None,
-    seed: Seed = None,
-    json_: Json = False,
-) -> None:
-    """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
-    from kozel_sim.duels import two_policies
-    from kozel_sim.planning import plan as plan_deals
-    from kozel_sim.store import read_seed_of
-    from kozel_sim.tournaments import Tournament
-
-    read_code(code)
-    pair = two_policies(first, second)
-    rule_sets = read_rules(rules, players, set_, one=True)
-    planned = Tournament(
-        "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
-    )
-    # What is compiled first is not part of the speed.
-    with prints_aside():
-        replace(planned, deals=1, blocks=[]).play()
-        played = planned.play(workers=cores())
-    per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal, equivalent))  # type: ignore[union-attr]
-    if json_:
-        print_json(found)
-    else:
-        print_plan(found)
+app.command()(cli_plan.plan)
 
 
 @app.command()

@@ -48,11 +48,25 @@ def show(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="As a sweep: each rule set against the first.")
     ] = False,
+    company: Annotated[
+        bool, typer.Option("--company", help="How each policy fares by who else is at the table.")
+    ] = False,
+    luck: Annotated[
+        bool,
+        typer.Option("--luck", help="How much of the variance of points is policy, seat and deal."),
+    ] = False,
     json_: Json = False,
 ) -> None:
-    """Print a run's tables again."""
-    from kozel_sim.runs import load
+    """Print a run's tables again, or others that are made of it."""
+    from kozel_sim.company_report import show_company, show_luck
+    from kozel_sim.runs import load, load_run
 
+    if sweep + company + luck > 1:
+        raise ValueError("choose one of --sweep, --company and --luck")
+    if company or luck:
+        frame = load_run(folder).frame
+        (show_company if company else show_luck)(frame, json_)
+        return
     need_two_rule_sets(folder, sweep)
     played = load(folder)
     show_run(played, face_of(played, sweep), json_)

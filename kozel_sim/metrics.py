@@ -182,7 +182,7 @@ class DealSums:
 def _span_of(rows: pd.DataFrame, kind: Metric, matches: int) -> Span | None:
     """Return between what the rules keep a metric of all seats; None if rows are not all."""
     head = rows.iloc[0]
-    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * head["players"]:
+    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * int(head["players"]):
         return None
     goats = stats.goats_in(rows, str(head["preset"]), int(head["players"]))
     return goats.of_a_player if goats else None

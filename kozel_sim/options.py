@@ -16,6 +16,7 @@ from kozel_sim.words import quoted
 if TYPE_CHECKING:
     from kozel_sim.decision import Policy
     from kozel_sim.rules import RuleSet
+    from kozel_sim.stopping import SprtStop
     from kozel_sim.stopping import Stop as StopRule
     from kozel_sim.tournaments import Mapper
 
@@ -305,17 +306,24 @@ def threads(workers: int) -> int:
     return workers or cores()
 
 
-MOST_DEALS = 100_000
-"""Deals of a run that may stop, where -n says no other number."""
-
-
 def read_rule(stop: str | None, deals: int | None, usual: int) -> tuple[StopRule | None, int]:
     """Return the stopping rule that an option names, and how many deals there are at the most."""
     if stop is None:
         return None, usual if deals is None else deals
+    from kozel_sim.sequential import MOST_DEALS
     from kozel_sim.stopping import read_stop
 
     return read_stop(stop), MOST_DEALS if deals is None else deals
+
+
+def read_test(stop: str | None, deals: int | None) -> tuple[SprtStop | None, int]:
+    """Return the test of who is better that an option names, and how many deals there may be."""
+    from kozel_sim.stopping import SprtStop
+
+    rule, most = read_rule(stop or "sprt", deals, 0)
+    if not isinstance(rule, SprtStop):
+        raise ValueError(f"--stop {stop!r}: what is foretold is a test; write sprt, or nothing")
+    return rule if stop else None, most
 
 
 @contextmanager

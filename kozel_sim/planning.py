@@ -11,7 +11,7 @@ from scipy import special
 from scipy import stats as distributions
 
 from kozel_sim import stats
-from kozel_sim.duels import compare
+from kozel_sim.duels import COMPARED, compare
 from kozel_sim.equivalence import deals_for_equivalence, read_margin
 
 POWERS = (0.8, 0.9, 0.95)
@@ -96,20 +96,9 @@ def plan(
     >>> bool(first["deals"] < first["deals_high"])
     True
     """
-    stats.need_level(level)
-    if not 0 < detect < math.inf:
-        raise ValueError(f"detect must be more than 0, not {detect!r}")
-    if metric == "goat_rate" and detect >= 1:
-        raise ValueError(
-            f"detect={detect:g} of a rate is a share below 1, like 0.01 for one percent"
-        )
-    if not 1 - level < power < 1:
-        raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
+    need_plan(detect, power, level, metric)
     found = compare(pilot, level)
     margin = None if equivalent is None else read_margin(equivalent, metric)
-    if metric not in set(found["metric"]):
-        known = ", ".join(found["metric"].unique())
-        raise ValueError(f"unknown metric {metric!r}; choose from {known}")
     asked = [(detect, power)]
     asked += [
         (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
@@ -121,6 +110,21 @@ def plan(
             wished = [(margin.plain, chance) for chance in dict.fromkeys((power, *POWERS))]
             rows += _plans(one, wished, level, seconds_per_deal, EQUIVALENCE)
     return pd.DataFrame(rows)
+
+
+def need_plan(detect: float, power: float, level: float, metric: str) -> None:
+    """Raise ValueError if a plan is asked for that cannot be made."""
+    stats.need_level(level)
+    if not 0 < detect < math.inf:
+        raise ValueError(f"detect must be more than 0, not {detect!r}")
+    if metric == "goat_rate" and detect >= 1:
+        raise ValueError(
+            f"detect={detect:g} of a rate is a share below 1, like 0.01 for one percent"
+        )
+    if not 1 - level < power < 1:
+        raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
+    if metric not in COMPARED:
+        raise ValueError(f"unknown metric {metric!r}; choose from {', '.join(COMPARED)}")
 
 
 def _plans(

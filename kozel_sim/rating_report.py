@@ -71,6 +71,45 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
         )
 
 
+def print_forecast(rows: list[dict[str, Any]]) -> None:
+    """Print what a test that stops by itself will say, and after how many deals."""
+    from rich.table import Table
+
+    if not rows:
+        return
+    first = rows[0]
+    of_family = f", one of {first['family']} pairs" if first["family"] > 1 else ""
+    print(f"\na test that stops by itself: --stop {first['rule']}{of_family}")
+    metric = first["metric"].replace("_", " ")
+    table = Table(
+        title=f"chances of what it says, by how much better the first policy is in {metric}",
+        title_justify="left",
+        title_style="bold",
+    )
+    undecided = any(f"{row['open']:.1%}" != "0.0%" for row in rows)
+    heads = ["true difference", "better", "worse", "no difference", *["undecided"] * undecided]
+    heads += ["deals: expected", "median", "90% within", f"{first['fixed_deals']:,} deals find it"]
+    for heading in heads:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        chances = ["better", "worse", "no_difference", *["open"] * undecided]
+        table.add_row(
+            f"{row['difference']:g}",
+            *(f"{row[chance]:.1%}" for chance in chances),
+            f"{row['deals']:,.0f} ({seconds_text(row['seconds'])})",
+            f"{row['deals_median']:,}",
+            f"{row['deals_high']:,}",
+            f"{row['fixed_power']:.1%}",
+        )
+    console().print(table)
+    asked, half = (next(row for row in rows if row["share"] == share) for share in (1, 0.5))
+    print(
+        f"if half of the difference is true, it is found with a chance of {half['better']:.0%} "
+        f"({asked['better']:.0%} if all of it is), after {half['deals']:,.0f} deals instead of "
+        f"{asked['deals']:,.0f} on average"
+    )
+
+
 def seconds_text(seconds: float) -> str:
     """Write a time as people say it.
 

@@ -24,6 +24,8 @@ from kozel_sim.stats import LEVEL, Estimate
 
 FIRST_LOOK = 100
 """Deals before an interval is believed: it leans on the central limit theorem."""
+MOST_DEALS = 100_000
+"""Deals of a run that may stop, where nobody says another number."""
 LOOK_GROWTH = 1.1
 """A run that may stop is looked at after so many deals, and each time there are so many times."""
 

@@ -1,6 +1,6 @@
 """How a sequential test will go, known before it starts, and bounds that allow for overshoot.
 
-Between two looks the sum of the deals' differences moves like a normal random walk, so the chance
+Between two looks the sum of the deals' differences moves like a normal random walk. So the chance
 to stop at each look follows from the chances at the one before, by integration over the sums at
 which the test goes on.
 
@@ -183,9 +183,10 @@ def corrected_for_overshoot(test: ThreeWay) -> ThreeWay:
     -----
     Fishtest takes the mean overshoot, E[H^2] / (2 E[H]) of the ladder heights H that the ratio has
     shown so far (Siegmund, corollary 8.33), from either bound. That supposes steps alike and many
-    of them. Here steps grow with the deals, and a run has about ten, of which few are new heights.
-    But what looks there will be is known beforehand, so that the chances of error follow by
-    integration for any bounds, and the bounds by Newton's method.
+    of them. Here steps grow with the deals, and a run has about ten, of which few are new heights:
+    of 20,000 runs between equals at 5% it declares 4.6% different where the effect is 0.05, and
+    6.0% where it is 0.2. But what looks there will be is known beforehand, so that the chances of
+    error follow by integration for any bounds, and the bounds by Newton's method.
 
     Examples
     --------

@@ -16,14 +16,15 @@ LAYERS = {
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning walks "
+    "metrics rankings balance ratings metagame stopping planning walks forecasts company skill "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable direction capped fixed intervals guarded manifest columns few "
     "equivalence alike",
     "faces": "style drawing run_plots field_plots plots printing run_pictures stopping_report "
-    "verdicts seat_report reporting rating_report tell_report streams cluster options svg replay "
-    "rule_words "
-    "report_plots report_results fine_print report_page crashes performing cli cli_runs cli_replay",
+    "verdicts company_report seat_report reporting rating_report tell_report streams cluster "
+    "options svg replay rule_words "
+    "report_plots report_results fine_print report_page crashes performing cli cli_runs cli_replay "
+    "cli_plan",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
@@ -31,6 +32,7 @@ LOADS_LATE = (
     "cli.py",
     "cli_replay.py",
     "cli_runs.py",
+    "cli_plan.py",
     "crashes.py",
     "performing.py",
     "options.py",

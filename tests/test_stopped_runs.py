@@ -200,8 +200,15 @@ def test_plan_says_what_a_comparison_needs(kozel):
     assert (code, err) == (0, "")
     assert "to find a difference of 5 in points per match with power 90%" in out
     assert "if each had a deal of its own" in out
-    rows = strict_json(kozel(*words, "--seed", 1, "--json")[1])
+    assert "a test that stops by itself: --stop sprt,effect=" in out
+    assert "if half of the difference is true, it is found with a chance of" in out
+    found = strict_json(kozel(*words, "--seed", 1, "--json")[1])
+    rows = found["plan"]
     assert rows[0]["asked"] is True
+    assert [row["share"] for row in found["forecast"]] == [0, 0.25, 0.5, 0.75, 1, 1.5, 2]
+    foretold = kozel(*words, "--stop", "sprt,effect=0.3", "--family", 3, "-n", 120)[1]
+    assert "--stop sprt,effect=0.3, one of 3 pairs" in foretold
+    assert "undecided" in foretold
     pilot = compare(duel("room-fish-all", "dump_heavy", "seven_tips", 200, seed=1, players=2).frame)
     error = pilot.set_index("metric").loc["points_per_match", "std_error"]
     assert rows[0]["deviation"] == pytest.approx(error * math.sqrt(200))
@@ -215,6 +222,9 @@ def test_plan_says_what_a_comparison_needs(kozel):
         (["--detect", "0"], "detect must be more than 0"),
         (["--detect", "1", "--power", "1.5"], "power must be between"),
         (["--detect", "1", "--metric", "luck"], "unknown metric 'luck'"),
+        (["--detect", "1", "--family", "0"], "family must be a whole number of 1 or more, not 0"),
+        (["--detect", "1", "--stop", "width=1"], "--stop 'width=1': what is foretold is a test"),
+        (["--detect", "1", "--stop", "sprt,metric=goat_rate"], "the plan of 'points_per_match'"),
         (["--detect", "x"], "invalid value for '--detect'"),
         ([], "missing option '--detect'"),
     ],
