@@ -13,9 +13,9 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart balance bench chain checking checks cli cli_runs cluster commands direction
-    drawing duels experiment export field_plots fine_print frames keeping merging metagame metrics
-    moments notable options parts performing plain planning playing plots positions printing
+    __init__ apart balance bench chain checking checks cli cli_replay cli_runs cluster commands
+    crashes direction drawing duels experiment export field_plots fine_print frames keeping merging
+    metagame metrics moments notable options parts performing plain planning playing plots positions printing
     progress rankings rating_report ratings replay report_page report_plots report_results reporting
     rounds rows rule_words run_plots runs schedule sequential showing simulation stats stopping
     store svg sweep tell tell_report timing totals tournaments verifying warming
