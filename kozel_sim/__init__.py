@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kozel_sim.alike import same_play
     from kozel_sim.balance import seat_balance, seat_tables, shard_balance
     from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from kozel_sim.worlds import Worlds
 
 _HOMES = {
+    "alike": ["same_play"],
     "balance": ["seat_balance", "seat_tables", "shard_balance"],
     "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
@@ -137,6 +139,7 @@ __all__ = [
     "read_stop",
     "report_html",
     "rounds_frame",
+    "same_play",
     "seat_balance",
     "seat_tables",
     "settle",

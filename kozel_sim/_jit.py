@@ -24,9 +24,10 @@ from numba.core.errors import NumbaWarning, TypingError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
-from kozel_sim._native import MachineCode, cache_folder
+from kozel_sim._native import MachineCode, cache_folder, tell_unkept, why_not_kept
 from kozel_sim._strict import Helper, PolicyCompiler, give_environments
 from kozel_sim.fingerprint import fingerprint, helpers
+from kozel_sim.names import file_name
 
 F = TypeVar("F", bound=Callable)
 
@@ -130,7 +131,8 @@ def twin(function: F, compiled: Callable) -> F:
 def kept(function: Callable) -> Any:
     """Compile what users' compiled code calls once, and cache it on disk."""
     with _own_cache_folder():
-        return numba.njit(cache=True, pipeline_class=Helper, **{**USERS, **OWN})(function)
+        options = {**USERS, **OWN}
+        return numba.njit(cache=not why_not_kept(), pipeline_class=Helper, **options)(function)
 
 
 def shared(function: F) -> F:
@@ -189,8 +191,14 @@ def _compile_or_load(function: Callable, signature: object) -> object:
     # Not of a notebook's cell: numba would look at its text alone, and keep on playing a helper or
     # a constant of another cell that has changed since.
     in_file = Path(function.__code__.co_filename).is_file()
-    known = fingerprint(function) if in_file else None
-    if known is not None:
+    # numba names files after it, too, which not every locale can.
+    name = f"{function.__module__}.{function.__qualname__}"
+    can_be_named = file_name(name) == name
+    known = fingerprint(function) if in_file and can_be_named else None
+    if known is not None and why_not_kept():
+        # numba would look for another place, such as beside the user's file.
+        tell_unkept(why_not_kept())
+    elif known is not None:
         with _own_cache_folder(f"policy-{known}"):
             try:
                 return numba.cfunc(signature, cache=True, **options)(function)

@@ -9,20 +9,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from kozel_sim.decision import Policy
+from kozel_sim.outside import is_whole
 from kozel_sim.policies import read_policies
 from kozel_sim.rules import RuleSet
 from kozel_sim.words import did_you_mean, quoted
 
 Engine = Literal["auto", "vector", "scalar", "reference"]
 ENGINES: tuple[Engine, ...] = ("auto", "vector", "scalar", "reference")
-
-
-def is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number, of Python's or numpy's."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def need_positive(what: str, value: int) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
 import warnings
 from dataclasses import replace
@@ -12,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from kozel_sim import cli_replay, cli_runs, crashes
+from kozel_sim.names import file_name
 from kozel_sim.options import (
     Aggregate,
     Baseline,
@@ -21,6 +24,7 @@ from kozel_sim.options import (
     Design,
     Diff,
     EngineName,
+    Equivalent,
     ExperimentFile,
     ExperimentOrRules,
     First,
@@ -62,7 +66,8 @@ from kozel_sim.printing import (
     status,
 )
 from kozel_sim.rating_report import print_plan
-from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
+from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
+from kozel_sim.streams import open_streams
 from kozel_sim.words import in_one_line
 
 app = typer.Typer(
@@ -85,10 +90,17 @@ def main() -> None:
     # What is loaded stays; looking for garbage in it again and again takes a tenth of the start.
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
+    # Pictures are files here, and a backend that matplotlib does not know would end its import.
+    os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
+    # What it says of its fonts and folders is nothing to whom asked for a table.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    open_streams()
     crashes.stand_by(sys.argv[1:])
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
+        # A full disk shows here, and not when it is too late to say so.
+        sys.stdout.flush()
     except (ValueError, NotImplementedError, OSError) as error:
         fail(error)
     except MemoryError as error:
@@ -140,13 +152,14 @@ def run(
 ) -> None:
     """Play an experiment's file, print its leaderboard or duels, write the run to results/NAME."""
     from kozel_sim.experiment import load_experiment
-    from kozel_sim.tournaments import Tournament, read_shard
+    from kozel_sim.manifest import read_shard
+    from kozel_sim.tournaments import Tournament
 
     with prints_aside():
         loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
-    folder = out or Path("results") / loaded.name
+    folder = out or Path("results") / file_name(loaded.name)
     cut = None if shard is None else read_shard(shard)
     rule, _ = read_rule(stop, None, 0)
     if cut is not None and out is None:
@@ -253,7 +266,7 @@ def sweep(
     planned = Tournament.of(plan, aggregate=aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
-    folder = out or (Path("results") / plan.name if experiment else None)
+    folder = out or (Path("results") / file_name(plan.name) if experiment else None)
     with mapper_of(dask) as mapper:
         report(planned, SWEEP, folder, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
@@ -274,6 +287,7 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    equivalent: Equivalent = None,
     dask: Dask = None,
     engine: EngineName = "auto",
     json_: Json = False,
@@ -292,11 +306,12 @@ def compare(
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
+    face = comparison_face(equivalent, stop)
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     with mapper_of(dask) as mapper:
-        report(planned, COMPARISON, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
+        report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -312,6 +327,13 @@ def plan(
         typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
     ] = "points_per_match",
     level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
+    equivalent: Annotated[
+        float | None,
+        typer.Option(
+            "--equivalent",
+            help="Also plan to show that they differ by less; goat rates in percentage points.",
+        ),
+    ] = None,
     pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
     rules: RulesOption = "room-fish-all",
     players: Players = None,
@@ -337,7 +359,7 @@ def plan(
         replace(planned, deals=1, blocks=[]).play()
         played = planned.play(workers=cores())
     per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
+    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal, equivalent))  # type: ignore[union-attr]
     if json_:
         print_json(found)
     else:

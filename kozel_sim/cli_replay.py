@@ -45,14 +45,20 @@ def replay(
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
     engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write to; - prints it.")
+    ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="File for an interactive replay; nothing is printed then."),
+        typer.Option(
+            "--html", help="File for an interactive replay, - prints it; no text is printed then."
+        ),
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", help="File for a picture of each round's end; nothing is printed."),
+        typer.Option(
+            "--svg", help="File for a picture of each round's end, - prints it; no text is printed."
+        ),
     ] = None,
 ) -> None:
     """Play matches again, and print their records or write pictures of them."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kozel_sim.files import write_whole
 from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
 from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
-from kozel_sim.printing import need_new_file, print_json
+from kozel_sim.printing import STDOUT, need_new_file, print_json, write_text
 from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
+from kozel_sim.run_pictures import draw_run
+from kozel_sim.streams import reader_is_gone
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
@@ -55,7 +60,10 @@ def show(
 def report(
     folder: Folder,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write; RUN/report.html if not said.")
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="File to write, - prints it; RUN/report.html if not said."
+        ),
     ] = None,
     code: Code = None,
 ) -> None:
@@ -64,13 +72,14 @@ def report(
     It needs nothing but a browser. Replays of matches with functions of yours need their --code.
     """
     from kozel_sim.report_page import MARK, report_html
-    from kozel_sim.runs import load
-    from kozel_sim.store import read_finished, write_whole
+    from kozel_sim.runs import load, need_matches
+    from kozel_sim.store import read_finished
 
-    if str(read_finished(folder).get("design")).startswith("the tell"):
-        raise ValueError(f"{folder} holds a table of the tell, and no matches to report on")
+    need_matches(folder, read_finished(folder))
     out = out or folder / "report.html"
-    if out.is_file() and MARK.encode() in out.read_bytes()[:100]:
+    if out == STDOUT:
+        told = ""
+    elif out.is_file() and MARK.encode() in _start_of(out):
         told = "written over the report in"
     elif out.is_file():
         raise FileExistsError(f"{out} is there and is no report; choose another file")
@@ -78,8 +87,17 @@ def report(
         need_new_file(out)
         told = "written to"
     read_code(code)
-    write_whole(out, report_html(load(folder)).encode())
-    print(f"{told} {out}")
+    page = report_html(load(folder))
+    if out == STDOUT:
+        write_text(page, out)
+    else:
+        write_whole(out, page.encode())
+        print(f"{told} {out}")
+
+
+def _start_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def ratings(folder: Folder, json_: Json = False) -> None:
@@ -152,33 +170,36 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
+    draw_run(played, out, *face_of(played, sweep).pictures)
     if not (quiet or json_):
         print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
 
 
 def export(
     folder: Folder,
-    csv: Annotated[Path, typer.Option("--csv", help="A new CSV file.")],
+    csv: Annotated[Path, typer.Option("--csv", help="A new CSV file; - prints it.")],
     rounds: Annotated[
         bool, typer.Option("--rounds", help="The rounds instead of the matches.")
     ] = False,
 ) -> None:
     """Write a run's frame as CSV: one row per match and seat, or per round and seat."""
     from kozel_sim.export import write_csv
-    from kozel_sim.runs import read_frames
+    from kozel_sim.runs import need_matches, need_whole, read_frames
     from kozel_sim.store import read_finished
 
     need_new_file(csv)
     manifest = read_finished(folder)
+    need_matches(folder, manifest)
+    need_whole(folder, manifest)
     kind = "rounds" if rounds else "matches"
     if manifest.get("aggregate") or (rounds and not manifest.get("rounds")):
         raise ValueError(
             f"{folder} has no {kind}; play it with{'' if rounds else 'out'} "
             f"--{'rounds' if rounds else 'aggregate'}"
         )
-    try:
-        write_csv(read_frames(folder, manifest, kind), csv)
-    except BaseException:
-        csv.unlink(missing_ok=True)
-        raise
-    print(f"written to {csv}")
+    frames = read_frames(folder, manifest, kind)
+    if csv == STDOUT:
+        write_csv(takewhile(lambda _: not reader_is_gone(), frames), sys.stdout.buffer)
+    else:
+        write_csv(frames, csv)
+        print(f"written to {csv}")

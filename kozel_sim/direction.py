@@ -77,15 +77,19 @@ def sign_of(better: str) -> float:
 
 
 def in_words(metric: str, better: str) -> str:
-    """Say of points which way they are better, behind a comma; of other metrics nothing.
+    """Say which way a metric is better, behind a comma; nothing where that is not known.
 
     Examples
     --------
     >>> in_words("points_per_match", "more"), in_words("goat_rate", "less")
-    (', more are better', '')
+    (', more are better', ', lower is better')
     """
-    words = {LESS: ", fewer are better", MORE: ", more are better"}
-    return "" if metric in ALWAYS else words.get(better, "")
+    rate = metric in ALWAYS
+    words = {
+        LESS: ", lower is better" if rate else ", fewer are better",
+        MORE: ", higher is better" if rate else ", more are better",
+    }
+    return words.get(better, "")
 
 
 def rule_in_words(manifest: Mapping[str, Any], preset: str, players: int) -> str:

@@ -6,8 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from kozel_sim.files import read_text
+from kozel_sim.names import file_name, is_word, read_name
 from kozel_sim.policies import ladder, load_code, read_policies
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
@@ -49,7 +51,7 @@ class Experiment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str
     seed: int = Field(ge=0, lt=2**64, strict=True)
     deals: int = Field(ge=1, strict=True)
     rules: list[str] = Field(min_length=1)
@@ -61,6 +63,17 @@ class Experiment(BaseModel):
     knobs: dict[str, Any] = {}
     variants: list[dict[str, Any]] = []
     code: list[str] = []
+
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, name: str) -> str:
+        # With a letter before it a digit may be the first.
+        if not is_word(f"_{name}", ".-") or name[:1] in ("", ".", "-", "_"):
+            raise ValueError(
+                "a name, which a folder gets too, is of letters, digits, . - _ and emoji, and "
+                "begins with none of . - _"
+            )
+        return read_name(name)
 
     @model_validator(mode="after")
     def _plays_something(self) -> Experiment:
@@ -123,10 +136,10 @@ def load_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(path))
     except OSError as error:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     experiment = Experiment.read(data, str(path))
     try:
@@ -134,7 +147,7 @@ def load_experiment(path: str | Path) -> Experiment:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     for file in experiment.code:
-        load_code(path.parent / file)
+        load_code(path.parent / file_name(file))
     try:
         _register_ladders(experiment.ladders)
         read_policies([*experiment.policies, *(spec for duel in experiment.duels for spec in duel)])
@@ -145,7 +158,7 @@ def load_experiment(path: str | Path) -> Experiment:
 
 def _register_ladders(ladders: dict[str, str]) -> None:
     """Register ladders, those first that others name."""
-    waiting = dict(ladders)
+    waiting = {read_name(name): read_name(stages) for name, stages in ladders.items()}
     while waiting:
         for name, stages in waiting.items():
             words = {word.strip() for word in stages.split(">")}

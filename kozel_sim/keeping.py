@@ -19,6 +19,7 @@ from kozel_sim.runs import (
     folder_of_block,
     load,
     part_name,
+    read_frame,
     totals_of,
     write_frames,
 )
@@ -115,8 +116,9 @@ class Kept:
 
     def matches(self, part: Part) -> pd.DataFrame:
         """Read the matches of a part."""
-        found: pd.DataFrame = self._folder.read(self._name(part)).to_pandas()
-        return found
+        name, manifest = self._name(part), self._folder.manifest
+        (entry,) = (each for each in manifest["files"] if each["file"] == name)
+        return read_frame(self._folder.path, manifest, entry)
 
     def note(self, **facts: Any) -> None:
         """Enter facts in the manifest."""

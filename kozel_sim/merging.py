@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from kozel_sim.balance import seat_balance, shard_balance
 from kozel_sim.keeping import counts, made
+from kozel_sim.manifest import read_shard
 from kozel_sim.plain import records
-from kozel_sim.runs import Run, Totals, gaps, load, number_of_block
+from kozel_sim.runs import Run, Totals, gaps, load, need_matches, number_of_block
 from kozel_sim.store import differences, open_folder, read_content, read_finished
-from kozel_sim.tournaments import read_shard
 
 
 def merge(
@@ -31,7 +31,7 @@ def merge(
     out : str or Path
         The folder of the whole run.
     extra : callable, optional
-        Called with the results and a folder, to add files such as plots.
+        Called with the results and a folder, to add files such as tables.
 
     Returns
     -------
@@ -53,6 +53,8 @@ def merge(
             raise ValueError(f"{folder} is named twice")
     manifests = {Path(folder): read_finished(folder) for folder in folders}
     first, whole = next(iter(manifests.items()))
+    for folder, each in manifests.items():
+        need_matches(folder, each)
     _check(manifests, first)
     manifest = {key: value for key, value in whole.items() if key not in ("shard", "files")}
     manifest["shards"] = [

@@ -64,6 +64,8 @@ class Notable:
         How many rounds the match has, where it is known.
     points : tuple of int, optional
         By seat, at the end, where they are known.
+    waited : int, default 0
+        The pot that had waited, and was paid in the round of the fish.
     """
 
     kind: str
@@ -77,6 +79,7 @@ class Notable:
     seat: int | None = None
     rounds: int | None = None
     points: tuple[int, ...] | None = None
+    waited: int = 0
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,15 @@ class Best:
                 int(written[at]),
                 round=int(part["round"].iloc[at]),
                 seat=int(part["seat"].iloc[at]),
+                waited=_paid(part, at, key[1]),
             )
+
+
+def _paid(part: pd.DataFrame, at: int, players: int) -> int:
+    """Return the pot that was paid in the round of a row: it is paid whole, or stays."""
+    if not part["round"].iloc[at] or part["pot"].iloc[at]:
+        return 0
+    return int(part["pot"].iloc[at - players])
 
 
 def _rounds_of(run: Run) -> Iterator[pd.DataFrame]:

@@ -215,6 +215,14 @@ Stop = Annotated[
         help="Stop when sure: width=0.002 (of intervals), or sprt (who is better); -n is the most.",
     ),
 ]
+Equivalent = Annotated[
+    str | None,
+    typer.Option(
+        "--equivalent",
+        help="As good as equal within so much: 0.5 (percentage points of goat rate), or "
+        "2,metric=points_per_match.",
+    ),
+]
 Shard = Annotated[
     str | None,
     typer.Option(

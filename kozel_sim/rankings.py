@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.equivalence import Margin, equivalence_of, read_margin
 from kozel_sim.metrics import DealSums, holm, metric_of, parts_of
 
 
@@ -36,7 +37,8 @@ def ranking(
         field), rank (ties share the better one), rank_low, rank_high (all true ranks lie within
         these, with the chance `level`), next (the policy of the row below; empty for the last),
         difference (the next one's estimate less this one's), p_value (of no difference from the
-        next, adjusted by Holm over all pairs), level, n_matches, n_deals, method, rank_method.
+        next, adjusted by Holm over all pairs), level, n_matches, n_capped (of these, how many
+        reached the cap of rounds), n_deals, method, rank_method.
 
     Raises
     ------
@@ -84,7 +86,12 @@ def ranking(
                 | {"next": "" if below is None else sums.names[below]}
                 | {"difference": 0.0 if below is None else float(sums.means[below] - sums.means[i])}
                 | {"p_value": 1.0 if below is None else p_values[frozenset((i, below))]}
-                | {"level": level, "n_matches": sums.matches, "n_deals": sums.deals}
+                | {
+                    "level": level,
+                    "n_matches": sums.matches,
+                    "n_capped": sums.capped,
+                    "n_deals": sums.deals,
+                }
                 | {"method": f"{found.method}, Bonferroni over {k}"}
                 | {"rank_method": "paired differences by deal, Holm over all pairs"}
             )
@@ -97,7 +104,7 @@ def _comparisons(
     """Return who is better than whom for certain, ``[place, place]``, and adjusted p-values."""
     pairs = sums.pairs()
     found = [sums.difference(i, j, 1 - alpha) for i, j in pairs]
-    adjusted = holm([stats.p_value(one, sums.rate) for one in found])
+    adjusted = holm([stats.p_value(one) for one in found])
     better = np.zeros((len(sums.names), len(sums.names)), bool)
     for (i, j), one, p in zip(pairs, found, adjusted, strict=True):
         if p <= alpha:
@@ -106,7 +113,10 @@ def _comparisons(
 
 
 def pairwise(
-    frame: pd.DataFrame, metric: str = "goat_rate", level: float = stats.LEVEL
+    frame: pd.DataFrame,
+    metric: str = "goat_rate",
+    level: float = stats.LEVEL,
+    equivalent: float | None = None,
 ) -> pd.DataFrame:
     """Return the paired difference of every two policies of a field.
 
@@ -114,6 +124,9 @@ def pairwise(
     ----------
     frame, metric, level
         As for ``ranking``.
+    equivalent : float, optional
+        A margin within which two policies are as good as equal, in the unit of the metric; of a
+        goat rate in percentage points.
 
     Returns
     -------
@@ -121,7 +134,9 @@ def pairwise(
         Columns preset, players, policy, against, metric, better ("less" or "more"), difference (the
         first one's estimate less the second's), std_error, ci_low, ci_high (Bonferroni over the
         pairs, so that all hold at once), p_value (of its own), p_holm (adjusted over all pairs of
-        the preset), level, n_matches, n_deals, method. No rows for a policy alone.
+        the preset), level, n_matches, n_capped, n_deals, method. No rows for a policy alone. With
+        a margin also margin (as the table counts), p_equivalent (of two one-sided tests, Bonferroni
+        over the pairs) and equivalent (whether it is below 1 less the level).
 
     Examples
     --------
@@ -131,9 +146,10 @@ def pairwise(
     True
     """
     stats.need_level(level)
+    margin = None if equivalent is None else read_margin(equivalent, metric)
     columns = ["preset", "players", "policy", "against", "metric", "better", "difference"]
     columns += ["std_error", "ci_low", "ci_high", "p_value", "p_holm", "level", "n_matches"]
-    columns += ["n_deals", "method"]
+    columns += ["n_capped", "n_deals", "method"]
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         sums = DealSums.of(part, metric)
@@ -141,7 +157,7 @@ def pairwise(
         if not pairs:
             continue
         found = [sums.difference(i, j, 1 - (1 - level) / len(pairs)) for i, j in pairs]
-        plain = [stats.p_value(one, sums.rate) for one in found]
+        plain = [stats.p_value(one) for one in found]
         for (i, j), one, p, adjusted in zip(pairs, found, plain, holm(plain), strict=True):
             one = replace(one, level=level, method=f"{one.method}, Bonferroni over {len(pairs)}")
             rows.append(
@@ -149,7 +165,22 @@ def pairwise(
                 | {"policy": sums.names[i], "against": sums.names[j], "metric": metric}
                 | {"better": sums.better, "difference": one.estimate, "std_error": one.std_error}
                 | {"ci_low": one.ci_low, "ci_high": one.ci_high, "p_value": p, "p_holm": adjusted}
-                | {"level": level, "n_matches": sums.matches, "n_deals": sums.deals}
+                | {
+                    "level": level,
+                    "n_matches": sums.matches,
+                    "n_capped": sums.capped,
+                    "n_deals": sums.deals,
+                }
                 | {"method": one.method}
+                | (_equivalence(one, margin, len(pairs), level) if margin else {})
             )
+    columns += ["margin", "p_equivalent", "equivalent"] if margin else []
     return pd.DataFrame(rows, columns=columns)
+
+
+def _equivalence(
+    one: stats.Estimate, margin: Margin, pairs: int, level: float
+) -> dict[str, float | bool]:
+    """Return what two one-sided tests say of one pair out of several."""
+    p = min(1.0, pairs * equivalence_of(one, margin.plain).p_value)
+    return {"margin": margin.plain, "p_equivalent": p, "equivalent": p <= 1 - level}

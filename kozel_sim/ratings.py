@@ -29,6 +29,7 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in, finished
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
@@ -37,6 +38,14 @@ from kozel_sim.scoring import elo_change
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 POINTS = 400 / math.log(10)
+RATED = [
+    *("preset", "players", "policy", "rating", "std_error", "ci_low", "ci_high", "beats_average"),
+    *("level", "n_policies", "n_matches", "n_capped", "n_deals", "method"),
+]
+ELO = [
+    *("preset", "players", "policy", "elo", "order_spread", "n_policies", "n_matches", "n_capped"),
+    *("n_deals", "method"),
+]
 PRIOR_DEALS = 0.5
 """Deals that are added as won, and as many as lost, to every policy."""
 
@@ -55,8 +64,8 @@ class _Choices:
         Sides that may be chosen from; -1 fills up.
     by_deal : sparse array, ``[deal, set * option]``
         How often each option of a set was chosen.
-    matches : int
-        How many there are.
+    matches, capped : int
+        How many there are, and how many more were left out, since they reached the cap of rounds.
     strata : array of int, ``[deal]``
         The kind of each deal.
     """
@@ -66,12 +75,16 @@ class _Choices:
     sets: Ints
     by_deal: sparse.csr_array
     matches: int
+    capped: int
     strata: Ints
 
     @classmethod
-    def of(cls, part: pd.DataFrame, players: int) -> _Choices:
-        """Read the places of whole matches of one preset."""
-        part = whole_matches(part, players)
+    def of(cls, part: pd.DataFrame, players: int) -> _Choices | None:
+        """Read the places of whole matches of one preset; None where none of them ended."""
+        whole = whole_matches(part, players)
+        part = finished(whole)
+        if part.empty:
+            return None
         shape = (-1, players)
         codes, names = pd.factorize(part["policy"])
         side_of = part["side"].to_numpy()[:players]
@@ -92,7 +105,8 @@ class _Choices:
             (np.ones(len(met)), (deal, met)), shape=(len(deals), len(patterns))
         )
         by_deal = sparse.csr_array(counts.tocsr() @ meaning)
-        return cls([str(n) for n in names], sides, sets, by_deal, len(met), strata_of(part))
+        policies, capped = [str(n) for n in names], (len(whole) - len(part)) // players
+        return cls(policies, sides, sets, by_deal, len(met), capped, strata_of(part))
 
 
 def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
@@ -234,7 +248,9 @@ def rate(
     DataFrame
         By preset and players, the best first: preset, players, policy, rating, std_error, ci_low,
         ci_high, beats_average (the model's chance to be placed before a policy of rating 0), level,
-        n_matches, n_deals, method. With one deal the error is infinite.
+        n_policies (the size of the field, within which alone ratings compare), n_matches (that
+        ended), n_capped (further ones that reached the cap of rounds, which are left out), n_deals,
+        method. With one deal the error is infinite. No rows where no match ended.
 
     Raises
     ------
@@ -268,6 +284,8 @@ def rate(
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         found = _Choices.of(part, int(keys["players"]))
+        if found is None:
+            continue
         best, drawn, method = _bootstrap(found, resamples, seed)
         n = found.by_deal.shape[0]
         tails = [(1 - level) / 2, (1 + level) / 2]
@@ -287,9 +305,13 @@ def rate(
                     )
                 )
                 | {"beats_average": float(special.expit(best[i])), "level": level}
-                | {"n_matches": found.matches, "n_deals": n, "method": method}
+                | {"n_policies": len(best), "n_matches": found.matches, "n_capped": found.capped}
+                | {
+                    "n_deals": n,
+                    "method": method + ", capped matches left out" * bool(found.capped),
+                }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=RATED)
 
 
 def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floats, str]:
@@ -354,7 +376,9 @@ def elo_ratings(
     -------
     DataFrame
         By preset, the best first: preset, players, policy, elo, order_spread (the standard
-        deviation over the orders; 0 for a single one), n_matches, n_deals, method.
+        deviation over the orders; 0 for a single one), n_policies, n_matches, n_capped (of these,
+        how many reached the cap of rounds and changed nothing), n_deals, method. No rows where no
+        match ended.
 
     Raises
     ------
@@ -373,6 +397,8 @@ def elo_ratings(
         if int(keys["players"]) != 2:
             raise ValueError(f"Elo compares two players; {keys['preset']} has {keys['players']}")
         part = whole_matches(part, 2)
+        if finished(part).empty:
+            continue
         codes, names = pd.factorize(part["policy"])
         pairs, won = codes.reshape(-1, 2), part["winner"].to_numpy().reshape(-1, 2)
         deal, deals = pd.factorize(part["deal"].to_numpy()[::2])
@@ -398,7 +424,8 @@ def elo_ratings(
             rows.append(
                 keys
                 | {"policy": str(names[i]), "elo": float(means[i])}
-                | {"order_spread": float(spread[i]), "n_matches": len(pairs)}
-                | {"n_deals": len(deals), "method": method}
+                | {"order_spread": float(spread[i]), "n_policies": len(names)}
+                | {"n_matches": len(pairs), "n_capped": capped_in(part), "n_deals": len(deals)}
+                | {"method": method}
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=ELO)

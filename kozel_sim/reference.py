@@ -7,7 +7,6 @@ It is the slow twin of ``kozel_sim.engine``; the tests hold both to equal record
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from kozel_sim.decision import Function, IllegalMoveError, Policy, describe_error
@@ -20,11 +19,19 @@ from kozel_sim.moves import (
     move_text,
     move_tiles,
 )
-from kozel_sim.opening import first_lead, hand_is_redealt
+from kozel_sim.opening import first_lead, hand_is_redealt, next_leader
+from kozel_sim.outside import shown
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
-from kozel_sim.scoring import Settled, bank_shares, rating100, settle, verdict
+from kozel_sim.scoring import (
+    Settled,
+    bank_shares,
+    rating100,
+    settle,
+    start_of_match,
+    verdict,
+)
 from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
 
@@ -269,9 +276,7 @@ def play_rounds(
     rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
 ) -> tuple[RoundRecord, ...]:
     """Play the rounds of a match; `choose` is told the round's number and the score."""
-    n = rules.sides
-    start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
-    state = replace(start, opened=[rules.open_at == 0] * n)
+    state = start_of_match(rules)
     rounds: list[RoundRecord] = []
     official = False
     drawn = False
@@ -296,7 +301,7 @@ def play_rounds(
         rounds.append(
             _round_record(rules, number, redeals, hands, bazaar, leader, forced, round_, state)
         )
-        leader = round_.by
+        leader = next_leader(rules, state.hand_points, end, round_.by, leader)
     return tuple(rounds)
 
 
@@ -436,10 +441,9 @@ def check_record(record: Record) -> None:
     Raises
     ------
     ValueError
-        At the first difference; the message names round and event.
+        At the first difference; the message names the field, or round and event.
     """
-    if len(record.policies) != record.rules.players:
-        raise ValueError(f"{len(record.policies)} policies are named; {record.rules.players} play")
+    record = _whole(record)
 
     def choose(number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
         """Make the move that the record makes here."""
@@ -464,6 +468,24 @@ def check_record(record: Record) -> None:
     result = match_result(record.rules, rounds[-1])
     if result != record.result:
         raise ValueError(f"the result is {result}, and the record has {record.result}")
+
+
+def _whole(record: Record) -> Record:
+    """Return a record in which every field is of the kind and size that the format asks for."""
+    given: object = record
+    if not isinstance(given, Record):
+        raise ValueError(f"a Record is checked, not {shown(given)}")
+    try:
+        data = record.to_dict()
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"not a record: {error}") from None
+    found = Record.from_dict(data)
+    for name, value in vars(found).items():
+        if value != getattr(record, name):
+            raise ValueError(
+                f"not a record: {name} should be {shown(value)}, not {shown(getattr(record, name))}"
+            )
+    return found
 
 
 def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:

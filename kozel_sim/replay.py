@@ -23,6 +23,7 @@ from kozel_sim.moments import (
     moments,
     move_words,
     outcome_words,
+    pot_words,
     round_of,
 )
 from kozel_sim.moves import move_tiles
@@ -239,7 +240,8 @@ def _head(record: Record, chosen: Sequence[int]) -> str:
 def _table_html(record: Record, told: RoundRecord) -> str:
     """Draw all that the seats and the bazaar hold in a round."""
     seats = "".join(_seat_html(record, told, seat) for seat in range(record.rules.players))
-    return f"<div class='kz-seats' hidden>{seats}{_bazaar_html(told)}</div>"
+    pot = "<p class='kz-pot'></p>" * any(_pots(record, told))
+    return f"<div class='kz-seats' hidden>{seats}{_bazaar_html(told)}{pot}</div>"
 
 
 def _board_html(record: Record, told: RoundRecord) -> str:
@@ -325,7 +327,13 @@ def _round_data(
             for after in (False, True)
         ],
         "outcome": outcome_words(record, told.round),
+        "pot": [pot_words(pot) if pot else "" for pot in _pots(record, told)],
     }
+
+
+def _pots(record: Record, told: RoundRecord) -> tuple[int, int]:
+    """Return what waits in the pot before and after a round."""
+    return record.rounds[told.round - 1].pot if told.round else 0, told.pot
 
 
 def _moment_data(moment: Moment, stages: dict[str, int]) -> dict[str, Any]:

@@ -268,7 +268,9 @@ def _told(match: Notable) -> tuple[str, str]:
         LONGEST: f"{match.value:,} rounds",
         FISH: f"{match.value} points "
         f"{'credited to' if match.rules.ledger == 'credit' else 'written on'} seat {match.seat} "
-        f"in round {match.round}",
+        f"in round {match.round}"
+        + f"; the pot of {match.waited} that had waited was paid in it"
+        * bool(match.waited),
         CLOSEST: f"{match.value} point{'s' * (match.value != 1)} apart",
     }[match.kind]
     facts = f"Deal {match.deal}, seating {match.seating}: {', '.join(match.policies)}"

@@ -18,6 +18,7 @@ from kozel_sim.checks import (
     read_seed,
     read_table,
 )
+from kozel_sim.columns import OF_A_SEAT
 from kozel_sim.decision import Policy
 from kozel_sim.engine.entries import read_rounds
 from kozel_sim.engine.layout import FISH, OUT, ROUND
@@ -155,10 +156,6 @@ def rounds_of(
     columns["end"] = pd.Categorical.from_codes(columns["end"], pd.Index(ENDS))
     columns["goat"] = whole["goat"].array.take(each)
     return pd.DataFrame(columns, copy=False)
-
-
-OF_A_SEAT = (*("preset", "players", "duel", "deal", "seating", "seat", "side", "policy", "first"),)
-"""The columns that tell whose round it is, as in the frame of matches."""
 
 
 # ---------------------------------------------------------------------- compiled

@@ -11,13 +11,18 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_matches
+from kozel_sim.columns import columns_of, kind_of, need_frame
 from kozel_sim.direction import POINTS_WIN, completed, of_manifest
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
+from kozel_sim.manifest import MANIFEST, TELL_DESIGN
 from kozel_sim.parts import Block
+from kozel_sim.schedule import COMPARING
 from kozel_sim.showing import MOST_ROWS, results_html
 from kozel_sim.store import (
-    MANIFEST,
+    damaged,
+    need_sound,
     open_folder,
     place_of,
     read_finished,
@@ -122,12 +127,11 @@ class Run:
         return stats.summarise_presets(self.frame, level)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        return f"Run({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
         summary = self.summary() if len(self.frame) <= MOST_ROWS else None
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
-        return results_html(f"Run {self.name}", self.manifest, counts, summary)
+        return results_html(f"Run {self.name}", self.manifest, _counts(self), summary)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a folder that does not exist, is empty, or holds this very run.
@@ -304,11 +308,10 @@ class Totals:
         return pd.concat(frames, ignore_index=True)
 
     def __repr__(self) -> str:
-        return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        return f"Totals({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
-        return results_html(f"Totals {self.name}", self.manifest, counts, self.summary())
+        return results_html(f"Totals {self.name}", self.manifest, _counts(self), self.summary())
 
     def save(self, folder: str | Path) -> Path:
         """Write the totals to a folder that does not exist, is empty, or holds this very run.
@@ -340,6 +343,13 @@ class Totals:
                     kept.keep({name: content}, {name: facts | {"deals": [0, here[0].deals]}})
                 kept.finish(closing(self.manifest))
         return Path(folder)
+
+
+def _counts(played: Run | Totals) -> list[str]:
+    """Say how much was played, and how many matches reached the cap of rounds, if any did."""
+    capped = int(capped_matches(played)["n_capped"].sum())
+    told = f"{played.matches:,} matches" + f" ({capped:,} capped)" * (capped > 0)
+    return [told, f"{played.rounds:,} rounds"]
 
 
 def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
@@ -374,12 +384,17 @@ def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    need_matches(folder, manifest)
     need_whole(folder, manifest)
     if manifest.get("aggregate"):
         raise ValueError(f"{folder} holds an aggregate, which has no frame; use load_totals")
     frames = list(read_frames(folder, manifest, "matches"))
     if not frames:
         raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its files")
+    for entry in manifest["files"]:
+        # They are read when they are asked for; that they are as they were is seen now.
+        if kind_of(entry["file"]) == "rounds":
+            need_sound(folder, entry)
     return Run(
         stack_frames(frames), manifest, folder.absolute() if manifest.get("rounds") else None
     )
@@ -417,6 +432,7 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
     """
     folder = Path(folder)
     manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    need_matches(folder, manifest)
     need_whole(folder, manifest)
     if not manifest.get("aggregate"):
         raise ValueError(f"{folder} holds a run with a frame; read it with load_run")
@@ -425,7 +441,30 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
         blocks.setdefault(block_of(entry["file"]), []).append(read_sums(folder, entry))
     if not blocks:
         raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its sums")
+    _need_alike(folder, manifest, blocks)
     return totals_of([join_sums(parts) for parts in blocks.values()], manifest)
+
+
+def _need_alike(
+    folder: Path, manifest: dict[str, Any], blocks: dict[str, list[list[Sums]]]
+) -> None:
+    """Raise ValueError unless sums are of the run's rule sets and policies, each set in one block.
+
+    Those of a block's parts are added up, so they must be sums of the same things.
+    """
+    rules = [(each["preset"], each["knobs"]["players"]) for each in manifest["rules"]]
+    names = {each["name"] for each in manifest["policies"]}
+    there: list[tuple[str, int]] = []
+    for block, parts in blocks.items():
+        where = f"{folder / MANIFEST} is damaged: the sums of block {block}"
+        facts = [[each.facts for each in part] for part in parts]
+        if facts != [facts[0]] * len(facts):
+            raise ValueError(f"{where} are of different things")
+        there += [(each.preset, each.players) for each in parts[0]]
+        if any(not each.policies.keys() <= names for each in parts[0]):
+            raise ValueError(f"{where} are of a policy that is not listed")
+    if not set(there) <= set(rules) or len(set(there)) < len(there):
+        raise ValueError(f"{folder / MANIFEST} is damaged: its sums are not those of its rules")
 
 
 def load(folder: str | Path, *, unfinished: bool = False) -> Run | Totals:
@@ -501,6 +540,14 @@ def gaps(manifest: dict[str, Any]) -> list[str]:
     return found
 
 
+def need_matches(folder: Path, manifest: dict[str, Any]) -> None:
+    """Raise ValueError of a run that measured the tell: it has no matches."""
+    if str(manifest["design"]).startswith(TELL_DESIGN):
+        raise ValueError(
+            f"{folder} holds a table of the tell, and no matches; kozel tell prints it again"
+        )
+
+
 def need_whole(folder: Path, manifest: dict[str, Any]) -> None:
     """Raise ValueError unless a finished run has all its deals, each once."""
     if manifest.get("state") == "finished" and (lacking := gaps(manifest)):
@@ -526,8 +573,20 @@ def write_frames(
 def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> Iterator[pd.DataFrame]:
     """Yield the frames of a kind, "matches" or "rounds", part by part."""
     for entry in manifest["files"]:
-        if entry["file"].startswith(f"{kind}/"):
-            yield completed(read_table(folder, entry).to_pandas(), manifest)
+        if kind_of(entry["file"]) == kind:
+            yield read_frame(folder, manifest, entry)
+
+
+def read_frame(folder: Path, manifest: dict[str, Any], entry: dict[str, Any]) -> pd.DataFrame:
+    """Read the frame of a part; ValueError if it is missing or damaged."""
+    columns = columns_of(kind_of(entry["file"]), manifest["design"] in COMPARING)
+    table = read_table(folder, entry, columns, later=[POINTS_WIN])
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    try:
+        need_frame(frame, entry, manifest)
+    except ValueError as error:
+        raise damaged(folder / entry["file"], error) from None
+    return completed(frame, manifest)
 
 
 def closing(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kozel_sim.checks import is_whole
+from kozel_sim.outside import is_whole
 from kozel_sim.rules import RuleSet
 
 T = TypeVar("T")
@@ -157,6 +157,8 @@ DESIGNS = {
     TEAMS: "pairs: every team of two policies (or of one twice) against every other",
 }
 """What they play, by name; all on the same deals."""
+COMPARING = (DUELS, GAUNTLET, TEAMS)
+"""The designs whose matches compare two sides."""
 Meeting = tuple[str, Lineups]
 """A title, empty where there is one meeting only, and its line-ups."""
 

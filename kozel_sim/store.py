@@ -13,29 +13,36 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
-from kozel_sim.checks import need_unsigned, read_seed
+from kozel_sim.checks import need_memory, need_unsigned, read_seed
+from kozel_sim.files import SCRATCH, write_whole
+from kozel_sim.guarded import is_there, printable, read_pieces, read_plain
+from kozel_sim.manifest import (
+    JOURNAL,
+    MANIFEST,
+    MOST_BYTES,
+    need_line,
+    need_manifest,
+    read_json,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = "kozel-run/2"
-MANIFEST = "manifest.json"
-JOURNAL = "parts.jsonl"
-"""What is there of a run that is not finished: a line for each part, in the order they came."""
+REPLAYED = "the command that made the run plays it again"
+MEND = f"remove it, and {REPLAYED}"
 LOCK = ".lock"
-SCRATCH = ".making-"
-"""How the names of files begin that are being written."""
 IDENTITY = (
     *("format", "stream", "version", "sources", "seed", "deals", "design", "rules", "policies"),
     *("schedule", "aggregate", "rounds", "stop", "shard"),
@@ -67,7 +74,7 @@ class RunFolder:
 
     def has(self, name: str) -> bool:
         """Tell whether a file is listed, and is there."""
-        return name in self._listed and (self.path / name).is_file()
+        return name in self._listed and is_there(self.path, name)
 
     def keep(
         self, files: dict[str, bytes], facts: dict[str, dict[str, Any]], seconds: float = 0.0
@@ -81,6 +88,7 @@ class RunFolder:
         """
         with self._turn:
             for name, content in files.items():
+                is_there(self.path, name)
                 (self.path / name).parent.mkdir(parents=True, exist_ok=True)
                 write_whole(self.path / name, content)
             entries = [
@@ -92,20 +100,17 @@ class RunFolder:
             self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
-        """Add files such as plots, and note that all is done."""
+        """Add files such as tables, and note that all is done."""
         if extra is not None:
             scratch = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.path))
-            extra(scratch)
-            for path in sorted(scratch.iterdir()):
-                path.replace(self.path / path.name)
-            scratch.rmdir()
+            try:
+                extra(scratch)
+                for path in sorted(scratch.iterdir()):
+                    path.replace(self.path / path.name)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
         self.note(**more)
         (self.path / JOURNAL).unlink(missing_ok=True)
-
-    def read(self, name: str) -> pa.Table:
-        """Read a file that is listed; ValueError if it is damaged."""
-        (entry,) = (each for each in self.manifest["files"] if each["file"] == name)
-        return read_table(self.path, entry)
 
     def note(self, **changes: Any) -> None:
         """Enter facts in the manifest, and what the journal has."""
@@ -129,8 +134,12 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
         If another process is writing there.
     OSError
         If it cannot be written to.
+    ValueError
+        If the manifest could not be read again, or there are links where files should be.
     """
     path = Path(path)
+    blank = {**manifest, "state": "unfinished", "files": []}
+    need_manifest(json.loads(json.dumps(blank)))
     holds_run(path, manifest)
     made = [p for p in (path.absolute(), *path.absolute().parents) if not p.exists()]
     for place in (path, *path.absolute().parents):
@@ -141,6 +150,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
+        is_there(path, LOCK)
         lock = FileLock(path / LOCK, timeout=0)
         lock.acquire()
     except Timeout:
@@ -164,7 +174,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
                 (path / JOURNAL).unlink(missing_ok=True)
                 folder.note(state="unfinished")
         else:
-            folder = RunFolder(path, {**manifest, "state": "unfinished", "files": []})
+            folder = RunFolder(path, blank)
             begun = True
             folder.note()
         yield folder
@@ -217,26 +227,10 @@ def _remove(made: list[Path]) -> None:
 def clean(path: Path) -> None:
     """Remove what was being written when a process ended."""
     for scratch in path.rglob(f"{SCRATCH}*"):
-        if scratch.is_dir():
+        if scratch.is_dir() and not scratch.is_symlink():
             shutil.rmtree(scratch, ignore_errors=True)
         else:
             scratch.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or, if that fails, as it was before."""
-    scratch = path.with_name(f"{SCRATCH}{path.name}")
-    try:
-        with scratch.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def append_line(path: Path, line: str) -> None:
@@ -253,16 +247,6 @@ def append_line(path: Path, line: str) -> None:
                 raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _sync_folder(path: Path) -> None:
-    """Let a folder remember the names in it, where the system can be asked to."""
-    with suppress(OSError, AttributeError):
-        number = os.open(path, os.O_RDONLY)
-        try:
-            os.fdatasync(number)
-        finally:
-            os.close(number)
 
 
 # ---------------------------------------------------------------------- what is listed
@@ -288,15 +272,33 @@ def place_of(name: str) -> tuple[str, int, str]:
     return kind, int(number) if number.isdigit() else -1, file
 
 
-def read_journal(path: Path) -> dict[str, Any]:
-    """Read what a journal lists; a last line that was cut off does not count."""
+def read_journal(folder: Path) -> dict[str, Any]:
+    """Read what a journal lists; a last line that was cut off does not count.
+
+    Raises
+    ------
+    ValueError
+        If another line is broken, or a line is no part's; the message names it.
+    """
     entries: list[dict[str, Any]] = []
     seconds = 0.0
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    lines = read_plain(folder, JOURNAL, MOST_BYTES).split(b"\n")
+    while lines and not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
         try:
-            part = json.loads(line)
-        except json.JSONDecodeError:
-            break
+            try:
+                part = read_json(line)
+            except ValueError:
+                if number < len(lines):
+                    raise
+                break
+            need_line(part)
+        except ValueError as error:
+            raise ValueError(
+                f"{folder / JOURNAL} is damaged: line {number}: {error}; remove it, and the "
+                "command that made the run plays again what it listed"
+            ) from None
         entries += part["files"]
         seconds = part["seconds"]
     return {"entries": entries, "seconds": seconds}
@@ -321,7 +323,7 @@ def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
         raise NotADirectoryError(f"{folder} is a file, not a folder for a run")
     if not any(path.name != LOCK for path in folder.iterdir()):
         return False
-    if not (folder / MANIFEST).is_file():
+    if not is_there(folder, MANIFEST):
         raise FileExistsError(f"{folder} is not empty and holds no run; choose another folder")
     differing = differences(read_manifest(folder), json.loads(json.dumps(manifest)))
     if differing:
@@ -334,7 +336,7 @@ def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
 
 def read_seed_of(folder: str | Path | None, seed: int | None) -> int:
     """Return a seed: the one given, that of the run that a folder holds, or one that is drawn."""
-    if seed is None and folder is not None and (Path(folder) / MANIFEST).is_file():
+    if seed is None and folder is not None and is_there(Path(folder), MANIFEST):
         return need_unsigned("seed", read_manifest(Path(folder))["seed"])
     return read_seed(seed)
 
@@ -382,40 +384,42 @@ def _policies_that_differ(old: Any, new: Any) -> list[str]:
 
 def is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
     """Tell whether a run is finished, and its files are there."""
-    there = all((folder / entry["file"]).is_file() for entry in manifest["files"])
+    there = all(is_there(folder, entry["file"]) for entry in manifest["files"])
     return there and manifest["state"] == "finished"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a run's folder.
+    """Read the manifest of a run's folder, and what its journal has.
 
     Raises
     ------
     ValueError
-        If it is not one.
+        If it is not one; the message names file and field.
     """
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = read_json(read_plain(folder, MANIFEST, MOST_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder} holds no run: there is no {MANIFEST}") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a manifest of the format {FORMAT}")
-    files = manifest.get("files")
-    if not isinstance(files, list) or not all(
-        isinstance(e, dict) and isinstance(e.get("file"), str) and "sha256" in e for e in files
-    ):
-        raise ValueError(f"{path} is damaged: it does not list its files")
-    missing = [key for key in ("state", "name", "seed", "rules", "policies") if key not in manifest]
+    _need_manifest(path, manifest)
+    missing = [key for key in ("state", "files") if key not in manifest]
     if missing:
         raise ValueError(f"{path} is damaged: {', '.join(missing)} missing")
-    if (folder / JOURNAL).is_file():
-        more = read_journal(folder / JOURNAL)
+    if is_there(folder, JOURNAL):
+        more = read_journal(folder)
         if more["entries"]:
-            manifest |= listed([*files, *more["entries"]], more["seconds"])
-    return manifest
+            manifest |= listed([*manifest["files"], *more["entries"]], more["seconds"])
+            _need_manifest(folder / JOURNAL, manifest)
+    return dict(manifest)
+
+
+def _need_manifest(path: Path, value: Any) -> None:
+    try:
+        need_manifest(value)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
 
 
 def read_finished(folder: str | Path) -> dict[str, Any]:
@@ -441,24 +445,96 @@ def write_table(table: pa.Table) -> bytes:
     return file.getvalue()
 
 
-def read_table(folder: Path, entry: dict[str, Any]) -> pa.Table:
-    """Read a table that the manifest lists; ValueError if it is missing or damaged."""
+def read_table(
+    folder: Path, entry: dict[str, Any], columns: dict[str, str], later: Sequence[str] = ()
+) -> pa.Table:
+    """Read a table that the manifest lists; ValueError if it is missing or damaged.
+
+    Nothing that the file says of itself is trusted: before anything of it is unpacked it must have
+    these columns, of these types (texts as "string" or "category"), and as many rows as are listed.
+    Files of old runs may lack columns that came `later`.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(pa.BufferReader(read_content(folder, entry)))
+    path = folder / entry["file"]
+    content = read_content(folder, entry)
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        if rows_of(entry):
+            # A table without rows has no types.
+            missing = set(later).difference(file.schema_arrow.names)
+            wanted = {name: kind for name, kind in columns.items() if name not in missing}
+            _need_columns(file.schema_arrow, wanted)
+        if file.metadata.num_rows != rows_of(entry):
+            raise ValueError(f"it has {file.metadata.num_rows} rows, and {rows_of(entry)} listed")
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        need_memory("its rows", sum(group.total_byte_size for group in groups))
+        table = file.read()
+        table.validate(full=True)
+    except (pa.ArrowException, ValueError, OSError, NotImplementedError, KeyError) as error:
+        raise damaged(path, error) from None
+    return table.replace_schema_metadata(None)
+
+
+def damaged(path: Path, why: Exception | str) -> ValueError:
+    """Return what is raised of a part's file that is not what it should be."""
+    return ValueError(f"{path} is damaged: {' '.join(str(why).split())}; {MEND}")
+
+
+def _need_columns(schema: pa.Schema, columns: dict[str, str]) -> None:
+    """Raise ValueError unless a table has these columns and no others."""
+    found = {printable(field.name): _type_of(field.type) for field in schema}
+    if len(schema) == len(columns) and list(found.items()) == list(columns.items()):
+        return
+    for name in columns:
+        if found.get(name) != columns[name]:
+            raise ValueError(f"its column {name} is {found.get(name, 'missing')}")
+    raise ValueError(f"its columns are not {', '.join(columns)}")
+
+
+def _type_of(dtype: pa.DataType) -> str:
+    """Return a type's name; how texts are kept differs with the version that wrote them."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(dtype) and _type_of(dtype.value_type) == "string":
+        return "category"
+    return str(dtype).removeprefix("large_")
+
+
+def rows_of(entry: dict[str, Any]) -> int:
+    """Return how many rows a listed file has."""
+    if "rows" in entry:
+        return int(entry["rows"])
+    return sum(math.prod(shape) for each in entry["sums"] for shape in each["shapes"])
+
+
+def _most_bytes(entry: dict[str, Any]) -> int:
+    """Return what a listed file has at the most: it is packed, and has some words of its own."""
+    return (1 << 20) + 256 * rows_of(entry)
 
 
 def read_content(folder: Path, entry: dict[str, Any]) -> bytes:
     """Read a file that the manifest lists; ValueError if it is missing or damaged."""
-    path = folder / str(entry["file"])
+    content: list[bytes] = []
+    need_sound(folder, entry, content.append)
+    return b"".join(content)
+
+
+def need_sound(
+    folder: Path, entry: dict[str, Any], take: Callable[[bytes], object] | None = None
+) -> None:
+    """Raise ValueError if a listed file is missing or not as it was written; hand out its bytes."""
+    path = folder / entry["file"]
+    digest = hashlib.sha256()
     try:
-        content = path.read_bytes()
+        if take is not None:
+            need_memory(f"the bytes of {path}", path.lstat().st_size)
+        for piece in read_pieces(folder, entry["file"], _most_bytes(entry)):
+            digest.update(piece)
+            if take is not None:
+                take(piece)
     except FileNotFoundError:
-        raise ValueError(f"{path} is missing") from None
-    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise ValueError(
-            f"{path} is damaged: its hash is not the manifest's; remove it, and the command that "
-            "made the run plays it again"
-        )
-    return content
+        raise ValueError(f"{path} is missing; {REPLAYED}") from None
+    if digest.hexdigest() != entry["sha256"]:
+        raise damaged(path, "its hash is not the manifest's")

@@ -14,6 +14,7 @@ from kozel_sim.moments import (
     account_words,
     event_words,
     outcome_words,
+    pot_words,
     round_of,
     table_at,
 )
@@ -289,7 +290,8 @@ def board_svg(record: Record, round: int = 0, event: int | None = None) -> str:
     accounts = [
         account_words(record, round, seat, after=over) for seat in range(record.rules.players)
     ]
-    end = outcome_words(record, round) if over else ""
+    waiting = record.rounds[round - 1].pot if round else 0
+    end = outcome_words(record, round) if over else f"{pot_words(waiting)}." if waiting else ""
     return _table_svg(table, chain, title, said, record.policies, accounts, end)
 
 

@@ -7,14 +7,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
 import pyarrow as pa
 from rich.table import Table
 
-from kozel_sim import plots
 from kozel_sim.crashes import look_after
 from kozel_sim.keeping import made
+from kozel_sim.manifest import TELL, TELL_DESIGN
 from kozel_sim.performing import prints_aside, say_rounding
 from kozel_sim.plain import records
 from kozel_sim.printing import (
@@ -24,13 +23,19 @@ from kozel_sim.printing import (
     progress_bar,
     spread,
 )
+from kozel_sim.run_pictures import TELL_PICTURE, draw_run
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
-from kozel_sim.tell import ALL_OF, CLAIM, OBSERVERS, measure_planned
+from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament
 
-FRAME = "tell.parquet"
+TEXTS, WHOLES = ("preset", "policy", "touched", "observer", "claim"), ("players", "left", "events")
+TYPES = {
+    name: "string" if name in TEXTS else "int64" if name in (*WHOLES, "n_deals") else "double"
+    for name in COLUMNS
+}
+"""The columns of the frame on disk, and their types."""
 CLAIMS = {
     "below": "no: below",
     "within": "yes",
@@ -43,7 +48,7 @@ def report_tell(
     planned: Tournament, folder: Path | None, workers: int, json_: bool, quiet: bool
 ) -> None:
     """Measure the tell unless a folder holds it already; print and write it."""
-    manifest = planned.manifest() | {"name": "tell", "design": f"the tell: {planned.design}"}
+    manifest = planned.manifest() | {"name": "tell", "design": f"{TELL_DESIGN}{planned.design}"}
     del manifest["blocks"]
     if (
         folder is not None
@@ -51,7 +56,8 @@ def report_tell(
         and is_whole(folder, read_manifest(folder))
     ):
         manifest = read_manifest(folder)
-        frame = read_table(folder, manifest["files"][0]).to_pandas()
+        table = read_table(folder, manifest["files"][0], TYPES)
+        frame = table.to_pandas(ignore_metadata=True)
         note = f"{folder} holds this very run already; read, not played again"
     else:
         if quiet:
@@ -71,7 +77,7 @@ def report_tell(
             manifest |= made(time.perf_counter() - start)
             if kept is not None:
                 content = write_table(pa.Table.from_pandas(frame, preserve_index=False))
-                kept.keep({FRAME: content}, {FRAME: {"rows": len(frame)}})
+                kept.keep({TELL: content}, {TELL: {"rows": len(frame)}})
                 kept.finish(closing(manifest), lambda scratch: write_tell(frame, scratch))
         note = f"{planned.matches:,} matches in {manifest['seconds']:.1f} s"
         if folder is not None:
@@ -85,14 +91,15 @@ def report_tell(
             "frequency: he lacked the value; chance: of that, to somebody who sees no hand (table) "
             f"or to the next seat (next).\nThe tip claims {CLAIM[0]:.0%} to {CLAIM[1]:.0%}."
         )
+    if folder is not None:
+        draw_run(frame, folder, TELL_PICTURE)
+    if not (quiet or json_):
         print(f"{note}; seed {planned.seed}")
 
 
 def write_tell(frame: pd.DataFrame, folder: Path) -> None:
-    """Write the frame as CSV, and its plot."""
-    matplotlib.use("Agg")
+    """Write the frame as CSV."""
     frame.to_csv(folder / "tell.csv", index=False)
-    plots.tells(frame).savefig(folder / "tell.png", dpi=120)
 
 
 def print_tell(title: str, rows: pd.DataFrame) -> None:

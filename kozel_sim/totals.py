@@ -29,10 +29,12 @@ from kozel_sim import stats
 from kozel_sim.engine.entries import tally_matches
 from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
+from kozel_sim.few import unseen_error_of_moments
+from kozel_sim.fixed import Goats, Span, goats_of
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
-from kozel_sim.store import MANIFEST, read_table, write_table
+from kozel_sim.store import damaged, read_table, write_table
 
 Ints = npt.NDArray[np.int64]
 Form = dict[int, Fraction]
@@ -150,6 +152,30 @@ class Sums:
             mine = getattr(self, name)
             mine += getattr(other, name)
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What must be known of the sums beside their numbers, as JSON values."""
+        found = {key: value for key, value in vars(self).items() if key not in ARRAYS}
+        found["policies"] = {name: list(n) for name, n in self.policies.items()}
+        return found | {"shapes": [list(getattr(self, name).shape) for name in ARRAYS]}
+
+    def need_shapes(self, first: Sums) -> None:
+        """Raise ValueError unless the sums are as many as they must be; `first` is the first."""
+        own = len(OF_A_POLICY[: 4 if self.rates else 2])
+        n, orders = len(GAME) + len(self.policies) * own, len(self.products)
+        others = 0 if first is self else first.columns
+        wanted: dict[str, tuple[int, ...]] = {
+            "products": (orders, n, n),
+            "with_first": (orders, n, others),
+        }
+        wanted |= {"rated_deals": (orders, len(self.policies)), "rounds": (ROUND_BINS,)}
+        wanted["points"] = (len(self.policies), self.points.shape[-1])
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"its {name} are {getattr(self, name).shape}, not {shape}")
+        if not orders or self.deals < 1:
+            raise ValueError("its sums are of no deals")
+
     def need_room(self, more: int = 0) -> None:
         """Raise ValueError if 64 bits may not hold the sums of more matches."""
         squares = self.products.diagonal(axis1=1, axis2=2).sum(axis=0)
@@ -183,17 +209,42 @@ class Sums:
         deals = self.products[:, 0, 0]
         if policy is not None and bottom == "rated":
             deals = self.rated_deals[:, list(self.policies).index(policy)]
-        return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals)
+        span = self._span(top, bottom, policy)
+        return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals, span)
+
+    @property
+    def goats(self) -> Goats | None:
+        """How many goats the matches have by the rules."""
+        return goats_of(self.preset, self.players, self.sum_of(GAME.index("capped")))
+
+    def everybody(self, policy: str) -> bool:
+        """Tell whether a policy sits at every seat of every match."""
+        return self.policies[policy][0] == self.matches_per_deal * self.players
+
+    def _span(self, top: str, bottom: str, policy: str | None) -> Span | None:
+        """Return between what the rules keep a ratio."""
+        goats = self.goats
+        if goats is None or (policy is not None and not self.everybody(policy)):
+            return None
+        spans = {
+            ("goats", "seats"): goats.of_a_player,
+            ("goat", "seats"): goats.of_a_player,
+            ("goats", "matches"): goats.seats,
+            ("goat_sides", "matches"): goats.of_sides,
+            ("several_goats", "matches"): goats.several,
+        }
+        return spans.get((top, bottom))
 
     def metrics(self, level: float) -> dict[str, stats.Estimate]:
         """Return what the rules make of the game, as ``stats.summarise_presets``."""
-        return {
+        found = {
             "goats_per_match": self.ratio("goats", "matches").mean(level),
             "goat_rate": self.ratio("goats", "seats").mean(level),
             "fish_rate": self.ratio("fish_rounds", "rounds").mean(level, rate=True),
             "rounds": self.ratio("rounds", "matches").mean(level),
             "capped_rate": self.ratio("capped", "matches").mean(level, rate=True),
         }
+        return stats.told_broken(found, self.goats)
 
     def metrics_of(self, policy: str, level: float) -> dict[str, stats.Estimate]:
         """Return how a policy fared, as ``stats.summarise``."""
@@ -204,7 +255,7 @@ class Sums:
         rating = self.ratio("rating", "rated", policy) if self.rates else None
         if rating is not None and rating.deals.any():
             found["rating"] = rating.mean(level)
-        return found
+        return stats.told_broken(found, self.goats if self.everybody(policy) else None)
 
 
 @dataclass(frozen=True)
@@ -219,12 +270,15 @@ class SumsRatio:
         The forms that are summed.
     deals : array of int, ``[order]``
         How many deals it is of.
+    span : (float, float), optional
+        Between what the rules keep it.
     """
 
     sums: Sums
     top: Form
     bottom: Form
     deals: Ints
+    span: Span | None = None
 
     @property
     def value(self) -> Fraction:
@@ -240,17 +294,29 @@ class SumsRatio:
         """Return ``stats.clustered_mean``."""
         n, kinds = self._kinds()
         error = math.sqrt(self._covariance(self)) if n > 1 else math.inf
-        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds)
+        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds, self.span)
 
     def minus(self, other: SumsRatio, level: float, rate: bool = False) -> stats.Estimate:
         """Return ``stats.clustered_difference``; one of both is of the first rule set, or both."""
+        fixed = stats.minus_fixed(self, other, level, rate)
+        if fixed is not None:
+            return fixed
         n, kinds = self._kinds()
         error = math.inf
         if n > 1:
             squares = self._covariance(self) + other._covariance(other)
             error = math.sqrt(squares - 2 * self._covariance(other))
+            largest = 1.0 if rate else max(self.size, other.size)
+            error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
         return stats.difference_estimate(difference, error, n, level, rate, kinds)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of a deal's value."""
+        n, _ = self._kinds()
+        squares = _product(self.top, self.top, self.sums.products.sum(axis=0))
+        return math.sqrt(float(squares * n / self._over_deals(self.bottom) ** 2))
 
     def _over_deals(self, form: Form) -> Fraction:
         return sum((w * self.sums.sum_of(c) for c, w in form.items()), Fraction(0))
@@ -310,19 +376,16 @@ def write_sums(found: Sequence[Sums]) -> tuple[bytes, dict[str, Any]]:
 
     arrays = [np.asarray(getattr(sums, name)) for sums in found for name in ARRAYS]
     numbers = np.concatenate([array.ravel() for array in arrays])
-    facts = [
-        {key: value for key, value in vars(sums).items() if key not in ARRAYS}
-        | {"shapes": [getattr(sums, name).shape for name in ARRAYS]}
-        for sums in found
-    ]
-    return write_table(pa.table({"sums": numbers})), {"sums": facts}
+    return write_table(pa.table({"sums": numbers})), {"sums": [sums.facts for sums in found]}
 
 
 def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
     """Read what ``write_sums`` wrote; ValueError if it is missing or damaged."""
-    numbers = read_table(folder, entry)["sums"].to_numpy()
-    found = []
+    found: list[Sums] = []
     try:
+        if "sums" not in entry:
+            raise ValueError("it is not said what sums it has")
+        numbers = read_table(folder, entry, {"sums": "int64"})["sums"].to_numpy()
         for facts in entry["sums"]:
             facts = dict(facts)
             arrays = {}
@@ -332,16 +395,17 @@ def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
                 numbers = numbers[size:]
             facts["policies"] = {name: tuple(n) for name, n in facts["policies"].items()}
             found.append(Sums(**facts, **arrays))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise ValueError(
-            f"{folder / MANIFEST} is damaged: it does not say what is in {entry['file']}"
-        ) from None
+            found[-1].need_shapes(found[0])
+    except ValueError as error:
+        if str(folder) in str(error):
+            raise
+        raise damaged(folder / entry["file"], error) from None
     return found
 
 
 def same_sums(some: Sequence[Sums], others: Sequence[Sums]) -> bool:
-    """Tell whether two lists of sums are equal to the bit."""
-    return len(some) == len(others) and all(
+    """Tell whether two lists of sums are equal to the bit, and of the same things."""
+    return [sums.facts for sums in some] == [sums.facts for sums in others] and all(
         np.array_equal(getattr(a, name), getattr(b, name))
         for a, b in zip(some, others, strict=True)
         for name in ARRAYS

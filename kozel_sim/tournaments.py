@@ -7,7 +7,6 @@ parts are kept in memory. Either way it comes out the same.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,6 +25,7 @@ from kozel_sim.checks import (
 from kozel_sim.decision import Policy
 from kozel_sim.experiment import Experiment
 from kozel_sim.keeping import Desk, Kept, Memory
+from kozel_sim.manifest import FORMAT, read_shard
 from kozel_sim.parts import (
     CHUNK,
     Block,
@@ -59,10 +59,9 @@ from kozel_sim.schedule import (
     read_pairs,
     whole_cycles,
 )
-from kozel_sim.sequential import looks
+from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
 from kozel_sim.stopping import Stop, Watch, read_stop
 from kozel_sim.store import (
-    FORMAT,
     holds_run,
     is_whole,
     open_folder,
@@ -76,8 +75,6 @@ CHUNK_BYTES = 400
 """Memory that a match of a chunk takes where no frame is made."""
 ROUND_BYTES, FEW_ROUNDS = 108, 8
 """Memory that a row of the rounds takes at its peak, and how many rounds a match has at least."""
-FIRST_LOOK, LOOK_GROWTH = 100, 1.1
-"""A run that may stop is looked at after so many deals, and each time there are so many times."""
 SEATED = "seating"
 """The design of ``simulate``: policies as they are seated."""
 
@@ -346,7 +343,7 @@ class Tournament:
         mapper : callable, optional
             Who plays the parts; by default threads of this process.
         extra : callable, optional
-            Called with the results and a folder, to add files such as plots.
+            Called with the results and a folder, to add files such as tables.
 
         Raises
         ------
@@ -577,17 +574,3 @@ def tournament(
         name, rule_sets, field, deals, read_seed_of(folder, seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
-
-
-def read_shard(text: str) -> tuple[int, int]:
-    """Read ``i/n``; ValueError at anything else.
-
-    Examples
-    --------
-    >>> read_shard("2/3")
-    (2, 3)
-    """
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise ValueError(f"shard {text!r} is none; write i/n with i from 1 to n, like 1/3")
-    return int(found[1]), int(found[2])

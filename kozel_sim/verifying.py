@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
+from kozel_sim.files import SCRATCH
+from kozel_sim.manifest import MANIFEST
 from kozel_sim.parts import Part
-from kozel_sim.runs import block_of, gaps, number_of_block, write_frames
-from kozel_sim.store import IDENTITY, MANIFEST, SCRATCH, read_manifest, read_table
+from kozel_sim.runs import block_of, gaps, need_matches, number_of_block, read_frame, write_frames
+from kozel_sim.store import IDENTITY, read_manifest
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
 
@@ -68,6 +70,7 @@ def verify(
     draw = np.random.default_rng(read_seed(seed))
     folder = Path(folder)
     manifest = read_manifest(folder)
+    need_matches(folder, manifest)
     entries = {entry["file"]: entry for entry in manifest["files"]}
     for name, entry in entries.items():
         yield _hash(folder, name, entry)
@@ -91,7 +94,7 @@ def verify(
     player = planned.player(engine)
     for name in (parts[i] for i in sorted(chosen)):
         part = Part(number_of_block(name), *entries[name]["deals"])
-        yield from _replay(folder, entries, name, player.play(part))
+        yield from _replay(folder, manifest, entries, name, player.play(part))
 
 
 def _hash(folder: Path, name: str, entry: dict[str, Any]) -> Finding:
@@ -104,7 +107,11 @@ def _hash(folder: Path, name: str, entry: dict[str, Any]) -> Finding:
 
 
 def _replay(
-    folder: Path, entries: dict[str, dict[str, Any]], name: str, result: Any
+    folder: Path,
+    manifest: dict[str, Any],
+    entries: dict[str, dict[str, Any]],
+    name: str,
+    result: Any,
 ) -> Iterator[Finding]:
     """Compare what a part gives now with what was kept of it."""
     if isinstance(result, list):
@@ -119,7 +126,7 @@ def _replay(
     files, _ = write_frames(block_of(name), first, result)
     for file, frame in zip(files, result.values(), strict=True):
         try:
-            kept = read_table(folder, entries[file]).to_pandas()
+            kept = read_frame(folder, manifest, entries[file])
         except (ValueError, KeyError) as error:
             yield Finding(file, "replay", False, str(error))
             continue

@@ -153,7 +153,10 @@ def test_weights_are_taken_up_to_32_bits_and_no_further():
         ("weights:pips=nan", "'nan' is not a number"),
         ("weights:pips=inf", "'inf' is not a number"),
         ("random:pips=1", "random has no parameter 'pips'; its parameters: none"),
-        ("scatter:witch=1", r"scatter has no parameter 'witch' \(did you mean 'which'\?\); its parameters: which"),
+        (
+            "scatter:witch=1",
+            r"scatter has no parameter 'witch' \(did you mean 'which'\?\); its parameters: which",
+        ),
     ],
 )
 def test_broken_pairs_are_refused_with_the_spec(spec, complaint):
@@ -229,7 +232,10 @@ def test_weights_are_a_ladder_of_one_stage():
         ("pisp", "stands by itself (did you mean 'pips'?); features: pips"),
         ("-keep_range", "'keep_range' is neither a feature"),
         ("long_suit?keep_range", "'keep_range' is neither a feature"),
-        ("long?match", "unknown trigger 'long' (did you mean 'long_suit'?); choose from always, even_hand"),
+        (
+            "long?match",
+            "unknown trigger 'long' (did you mean 'long_suit'?); choose from always, even_hand",
+        ),
         ("?match", "unknown trigger ''"),
         ("a?b?match", "unknown trigger 'a?b'"),
         ("pisp=1", "unknown feature 'pisp' (did you mean 'pips'?); choose from pips"),

@@ -497,7 +497,7 @@ def test_mistakes_are_one_line(run_of, kozel):
         (["empty"], "empty holds no run"),
         (["mine.toml"], "mine.toml holds no run"),
         (["torn"], "torn holds an unfinished run"),
-        (["tell"], "tell holds a table of the tell, and no matches to report on"),
+        (["tell"], "tell holds a table of the tell, and no matches; kozel tell prints it again"),
         ([folder, "-o", "no/where.html"], "no/where.html: No such file or directory"),
         ([folder, "-o", "empty"], "empty: "),
         ([folder, "--code", "none.py", "-o", "x.html"], "no Python file at none.py"),

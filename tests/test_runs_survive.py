@@ -18,9 +18,10 @@ from user_policies import own_registry
 from kozel_sim import load_run, load_totals, store, tournament
 from kozel_sim.cluster import Cluster
 from kozel_sim.experiment import Experiment
+from kozel_sim.files import SCRATCH
 from kozel_sim.merging import merge
 from kozel_sim.parts import PartPlayer
-from kozel_sim.store import MANIFEST, SCRATCH, read_manifest
+from kozel_sim.store import MANIFEST, read_manifest
 from kozel_sim.tournaments import Tournament
 from kozel_sim.verifying import verify
 

@@ -194,7 +194,9 @@ def test_folder_without_a_run_is_refused(tmp_path):
 
 def test_missing_parquet_is_named(saved):
     part_of(saved).unlink()
-    assert complaint(saved).endswith("deal-000000000000.parquet is missing")
+    assert complaint(saved).endswith(
+        "deal-000000000000.parquet is missing; the command that made the run plays it again"
+    )
 
 
 @pytest.mark.parametrize("damage", ["one bit", "cut", "empty"])

@@ -23,6 +23,8 @@ from typing import Any, overload
 
 from kozel_sim.decision import Function, Ladder, Policy
 from kozel_sim.features import FEATURES
+from kozel_sim.files import read_code_text
+from kozel_sim.names import is_word, read_name
 from kozel_sim.policies.builtin import BUILTIN
 from kozel_sim.policies.habits import CHANCE, MEMORY, find_chance, find_memory
 from kozel_sim.policies.spec import (
@@ -198,6 +200,7 @@ def get_policy(spec: str | Policy) -> Policy:
         raise TypeError(
             f"a policy is named by a text like 'random' (a function by @policy), not {quoted(spec)}"
         )
+    spec = read_name(spec)
     name, _, text = (word.strip() for word in spec.partition(":"))
     if name == "weights":
         return read_weights(spec, text)
@@ -316,7 +319,8 @@ def policy(
 
     def register(function: Callable[..., int]) -> Policy:
         plain = _plain(function)
-        return _register(plain, plain.__name__ if name is None else str(name), words, params)
+        called = plain.__name__ if name is None else read_name(str(name))
+        return _register(plain, called, words, params)
 
     return register if function is None else register(function)
 
@@ -350,6 +354,7 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
     """
     if not all(isinstance(word, str) for word in (name, stages)):
         raise TypeError(f"a ladder is a name and the text of its stages, not {name!r}, {stages!r}")
+    name, stages = read_name(name), read_name(stages)
     home = ("ladder", "", "")
     _check_name(name, home)
     text, stages_read = read_prefer(f"{name}: {stages}", stages, _ladder_of)
@@ -360,7 +365,7 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
 def _check_name(name: str, home: tuple[str, str, str]) -> None:
     """Raise ValueError if a name cannot be given to a policy from there."""
     taken = _registry.get(name)
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
+    if not is_word(name) or name in KEYWORDS:
         raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
     if name in FEATURES and taken is None:
         raise ValueError(f"{name!r} cannot name a policy: it is a feature's name")
@@ -434,7 +439,7 @@ def _source_of(function: Callable[..., Any]) -> str:
     """Return the whole file's text, so that helpers beside the function count too."""
     path = Path(inspect.getsourcefile(function) or "")
     if path.is_file():
-        return path.read_text(encoding="utf-8")
+        return read_code_text(path)
     try:
         return inspect.getsource(function)
     except OSError:
@@ -482,9 +487,12 @@ def load_code(path: str | Path) -> list[str]:
     """
     path = Path(path)
     before = dict(_registry)
-    spec = importlib.util.spec_from_file_location(f"kozel_policies_{path.stem}", path.resolve())
+    # numba writes the module's name in UTF-8, in which not all names of files can be.
+    stem = read_name(path.stem).encode(errors="replace").decode()
+    spec = importlib.util.spec_from_file_location(f"kozel_policies_{stem}", path.resolve())
     if not path.is_file() or spec is None or spec.loader is None:
         raise ValueError(f"no Python file at {path}")
+    read_code_text(path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from kozel_sim.decision import THOUSAND, Ladder, Policy, Stage
 from kozel_sim.features import FEATURES, TRIGGERS
+from kozel_sim.names import read_name
 from kozel_sim.words import did_you_mean, quoted, shorten
 
 
@@ -28,7 +29,7 @@ def split_specs(text: str) -> list[str]:
     ['random', 'weights:pips=1,double=3', 'keep_range']
     """
     specs: list[str] = []
-    for word in (w.strip() for w in text.split(",")):
+    for word in (w.strip() for w in read_name(text).split(",")):
         if specs and re.match(r"\w+=", word):
             specs[-1] += f",{word}"
         elif word:
