@@ -14,6 +14,7 @@ import pandas as pd
 
 from kozel_sim.engine.layout import GAME
 from kozel_sim.plain import records
+from kozel_sim.words import counted
 
 COUNTED = (
     "They count in goat rates as matches without a goat, and in points with what the accounts held."
@@ -108,8 +109,10 @@ def how_many(counts: dict[str, Any]) -> str:
     'all 8 matches reached the cap of 30 rounds'
     """
     n, of, cap = (int(counts.get(key, 0)) for key in ("n_capped", "n_matches", "cap"))
-    who = f"all {of:,} matches" if n == of else f"{n:,} of {of:,} matches ({n / of:.1%})"
-    return f"{who} reached the cap of {f'{cap:,} ' * (cap > 0)}round{'s' * (cap != 1)}"
+    who = (
+        f"all {of:,} matches" if n == of > 1 else f"{n:,} of {counted(of, 'match')} ({n / of:.1%})"
+    )
+    return f"{who} reached the cap of {counted(cap, 'round') if cap else 'rounds'}"
 
 
 def no_winner(counts: dict[str, Any], what: str = "no verdict") -> str:

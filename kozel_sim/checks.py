@@ -13,7 +13,7 @@ from kozel_sim.decision import Policy
 from kozel_sim.outside import is_whole
 from kozel_sim.policies import read_policies
 from kozel_sim.rules import RuleSet
-from kozel_sim.words import did_you_mean, quoted
+from kozel_sim.words import counted, did_you_mean, quoted
 
 Engine = Literal["auto", "vector", "scalar", "reference"]
 ENGINES: tuple[Engine, ...] = ("auto", "vector", "scalar", "reference")
@@ -123,7 +123,8 @@ def read_table(
     found = read_rules(rules, len(entrants))
     if len(entrants) != found.players:
         raise ValueError(
-            f"{found.name} is played by {found.players}, and {len(entrants)} policies are given"
+            f"{found.name} is played by {found.players}, and "
+            f"{counted(len(entrants), 'policy is', 'policies are')} given"
         )
     return found, entrants
 

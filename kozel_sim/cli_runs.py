@@ -18,6 +18,7 @@ from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
 from kozel_sim.run_pictures import draw_run
 from kozel_sim.streams import reader_is_gone
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
@@ -146,7 +147,9 @@ def verify(
     else:
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
-        told = f"{done['hash']} files hashed, {done['replay']} played again (seed {seed})"
+        told = (
+            f"{counted(done['hash'], 'file')} hashed, {done['replay']} played again (seed {seed})"
+        )
         print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
     if wrong:
         raise typer.Exit(1)
@@ -172,7 +175,8 @@ def merge(
         show_run(played, face_of(played, sweep), json_)
     draw_run(played, out, *face_of(played, sweep).pictures)
     if not (quiet or json_):
-        print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
+        shards, matches = counted(len(folders), "shard"), counted(played.matches, "match")
+        print(f"{shards}, {matches}; written to {out}")
 
 
 def export(

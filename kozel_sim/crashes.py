@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kozel_sim.words import counted
+
 if TYPE_CHECKING:
     from kozel_sim.decision import Policy
 
@@ -145,5 +147,6 @@ def _tell(code: int, facts: dict[str, Any]) -> str:
 
         parts = clear_up(Path(facts["folder"]), [Path(p) for p in facts["made"]])
         if parts:
-            kept = f"; {parts} parts are in {facts['folder']}, and the same command goes on"
+            where = f"{counted(parts, 'part is', 'parts are')} in {facts['folder']}"
+            kept = f"; {where}, and the same command goes on"
     return f"{who} {what}; kozel check-policy tells in which position{kept}"

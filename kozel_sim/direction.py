@@ -76,6 +76,20 @@ def sign_of(better: str) -> float:
     return -1.0 if better == LESS else 1.0
 
 
+def metric_words(metric: str) -> str:
+    """Return what a metric is called in tables and plots.
+
+    A room's rating is what a finished match is worth under its rules; that of ``kozel ratings`` is
+    a policy's strength in a field.
+
+    Examples
+    --------
+    >>> metric_words("rating"), metric_words("points_per_match")
+    ('room rating', 'points per match')
+    """
+    return "room rating" if metric == "rating" else metric.replace("_", " ")
+
+
 def in_words(metric: str, better: str) -> str:
     """Say which way a metric is better, behind a comma; nothing where that is not known.
 
@@ -113,7 +127,7 @@ def points_win(rows: pd.DataFrame) -> bool | None:
     Raises
     ------
     ValueError
-        If the rows contradict each other.
+        If the rows contradict each other, or hold no truths.
     """
     name = str(rows["preset"].iloc[0])
     if POINTS_WIN in rows.columns:
@@ -123,6 +137,8 @@ def points_win(rows: pd.DataFrame) -> bool | None:
                 f"{name}: some rows say that many points are good ({POINTS_WIN}), and some that "
                 "few are; name rule sets apart in the column preset"
             )
+        if len(said) and said[0] not in (True, False):
+            raise ValueError(f"{name}: the column {POINTS_WIN} holds {said[0]!r}, no True or False")
         if len(said):
             return bool(said[0])
     return named_points_win(name)

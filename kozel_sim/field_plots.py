@@ -38,7 +38,7 @@ PAYOFFS = {
     "points_per_match": "points per match",
     "points_per_round": "points per round",
     "goat_rate": "goat rate, percentage points",
-    "rating": "rating points per match",
+    "rating": "room rating per match",
 }
 
 

@@ -28,6 +28,7 @@ from pydantic import (
 
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS
+from kozel_sim.words import counted
 
 FORMAT = "kozel-run/2"
 MANIFEST = "manifest.json"
@@ -316,7 +317,9 @@ class Manifest(Model):
             raise ValueError(f"part_sizes: there are {self.blocks} blocks")
         for a, b in self.pairs or ():
             if max(a, b) >= len(self.policies):
-                raise ValueError(f"pairs: [{a}, {b}]: there are {len(self.policies)} policies")
+                raise ValueError(
+                    f"pairs: [{a}, {b}]: the run has {counted(len(self.policies), 'policy')}"
+                )
         return self
 
     def _misfit(self, entry: Entry, tell: bool) -> str:
@@ -330,7 +333,7 @@ class Manifest(Model):
         if int(block) >= (self.blocks or 0):
             return f"it has {self.blocks} blocks"
         if entry.deals is not None and entry.deals[1] > self.deals:
-            return f"it has {self.deals} deals"
+            return f"it has {counted(self.deals, 'deal')}"
         return ""
 
 

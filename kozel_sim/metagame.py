@@ -39,6 +39,7 @@ from kozel_sim.metrics import (
     resamples_of,
 )
 from kozel_sim.schedule import VERSUS
+from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
 
@@ -311,7 +312,7 @@ def nash(
                 | {"against_mixture": float(matrix[i] @ share), "level": level}
                 | {"n_matches": int(game.matches.sum()), "n_capped": int(game.capped.sum())}
                 | {"n_deals": n}
-                | {"method": f"linear program, deals drawn {resamples} times"}
+                | {"method": f"linear program, deals drawn {counted(resamples, 'time')}"}
             )
     return pd.DataFrame(rows)
 

@@ -17,6 +17,7 @@ from kozel_sim.rng import Luck
 from kozel_sim.scoring import Settled, settle, start_of_match
 from kozel_sim.tiles import NAMES, Hand, tile_id
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -325,7 +326,7 @@ def outcome_words(record: Record, number: int) -> str:
         text += f" {pot_words(told.pot)}."
     if number == len(record.rounds) - 1:
         goats = " and ".join(f"{side} {s}" for s in record.result.goats)
-        capped = f"The match is stopped after {number + 1} rounds."
+        capped = f"The match is stopped after {counted(number + 1, 'round')}."
         text += f" {capped}" if record.result.capped else f" The match is over. Goat: {goats}."
     return text
 
@@ -338,7 +339,7 @@ def pot_words(points: int) -> str:
     >>> pot_words(14), pot_words(1)
     ('14 points wait in the pot', '1 point waits in the pot')
     """
-    return f"{points} point{'s wait' if points != 1 else ' waits'} in the pot"
+    return f"{counted(points, 'point waits', 'points wait')} in the pot"
 
 
 def account_words(record: Record, number: int, seat: int, *, after: bool) -> str:

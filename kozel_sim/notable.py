@@ -25,6 +25,7 @@ from kozel_sim.rows import whole_matches
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, read_frames
 from kozel_sim.tournaments import Tournament
+from kozel_sim.words import counted
 
 LONGEST, FISH, CLOSEST = "longest", "fish", "closest"
 MEANINGS = {
@@ -304,7 +305,8 @@ def _fish_again(run: Run, parts: dict[Key, pd.DataFrame], best: Best) -> dict[Ke
             continue
         for each in frames:
             best.take(each["rounds"])
-        some = f"looked for in the first {most:,} of {len(deals):,} deals; with --rounds in all"
+        all_deals = counted(len(deals), "deal")
+        some = f"looked for in the first {most:,} of {all_deals}; with --rounds in all"
         told.setdefault(key, {})[block.duel] = some if most < len(deals) else ""
     return {key: _where(by_duel) for key, by_duel in told.items()}
 

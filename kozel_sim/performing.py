@@ -9,6 +9,8 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.words import counted
+
 if TYPE_CHECKING:
     from kozel_sim.checks import Engine
     from kozel_sim.tournaments import Tournament
@@ -38,8 +40,8 @@ def say_rounding(planned: Tournament) -> None:
     """Say on stderr that more deals are played than were asked for, where that is so."""
     if planned.asked < planned.deals:
         print(
-            f"kozel: note: {planned.deals:,} deals are played, not {planned.asked:,}: whole cycles "
-            "of the seatings, so that neighbours balance",
+            f"kozel: note: {counted(planned.deals, 'deal is', 'deals are')} played, not "
+            f"{planned.asked:,}: whole cycles of the seatings, so that neighbours balance",
             file=sys.stderr,
         )
 
@@ -51,4 +53,4 @@ def what_is_kept(folder: Path | None, manifest: dict[str, Any]) -> str:
     if folder is None or not holds_run(folder, manifest):
         return ""
     n = len(read_manifest(folder)["files"])
-    return f"; {n} parts are in {folder}, and the same command goes on"
+    return f"; {counted(n, 'part is', 'parts are')} in {folder}, and the same command goes on"

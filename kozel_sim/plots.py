@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kozel_sim.direction import better_of, in_words, sign_of
+from kozel_sim.direction import better_of, in_words, metric_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -73,7 +73,7 @@ __all__ = [
 LABELS = {
     "goat_rate": "goat rate: share of matches lost",
     "points": "mean points at the end of a match",
-    "rating": "mean rating points",
+    "rating": "mean room rating of a match",
 }
 
 
@@ -161,7 +161,9 @@ def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
             leaderboard(part, ax, metric=metric)
         else:
             headed(ax, f"{preset}, {players} players")
-            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
+            ax.text(
+                0.5, 0.5, f"no {metric_words(metric)} under these rules", ha="center", va="center"
+            )
             ax.set_axis_off()
     return figure
 

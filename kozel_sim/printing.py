@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kozel_sim.files import need_new, write_whole
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     from kozel_sim.checking import Report
@@ -157,7 +158,9 @@ def print_check(checked: Report) -> None:
         failures = [f for f in checked.findings if f.check == check and not f.ok]
         for finding in failures[:1]:
             where = f"{finding.preset} ({finding.players} players), " if finding.preset else ""
-            more = f" (and at {len(failures) - 1} more tables)" if len(failures) > 1 else ""
+            more = (
+                f" (and at {counted(len(failures) - 1, 'more table')})" if len(failures) > 1 else ""
+            )
             print(f"FAILED {check}: {where}{finding.detail}{more}")
     if checked.ns_per_decision is not None:
         at = f"{SPEED_RULES[0]}, {SPEED_RULES[1]} players"
@@ -168,6 +171,7 @@ def print_check(checked: Report) -> None:
     for duel in checked.duels:
         mine, theirs = (interval(rate, 100, 2) for rate in (duel.goat_rate, duel.rival_goat_rate))
         print(
-            f"v {duel.rival}: goat rate {mine}, {duel.rival} {theirs} ({duel.deals} deals, 2 seats)"
+            f"v {duel.rival}: goat rate {mine}, {duel.rival} {theirs} "
+            f"({counted(duel.deals, 'deal')}, 2 seats)"
         )
     print("passed" if checked.ok else "FAILED")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kozel_sim.plain import records
 from kozel_sim.printing import console, show, spread
 from kozel_sim.reporting import part_of
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
         print(f"pilot: {words}")
     if first["deviation"] == 0:
         print(
-            f"{first['duel']} under {first['preset']}: in {first['pilot_deals']:,} deals "
+            f"{first['duel']} under {first['preset']}: in {counted(first['pilot_deals'], 'deal')} "
             "there was no difference at all, so nothing is known of its spread; a longer --pilot "
             "might show one"
         )
@@ -38,11 +39,12 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
         f"{first['duel']} under {first['preset']}, {first['players']} players: to find a "
         f"difference of {first['detect']:g} in {metric} with power {first['power']:.0%} (level "
         f"{first['level']:.0%}):\n"
-        f"  {first['deals']:,} deals, {first['matches']:,} matches, about "
+        f"  {counted(first['deals'], 'deal')}, {counted(first['matches'], 'match')}, about "
         f"{seconds_text(first['seconds'])} on this machine\n"
-        f"  {first['deals_high']:,} deals, {seconds_text(first['seconds_high'])}, if the spread is "
-        f"at the upper limit that {first['pilot_deals']:,} deals of a pilot leave open\n"
-        f"  {first['unpaired_matches']:,} matches if each had a deal of its own\n"
+        f"  {counted(first['deals_high'], 'deal')}, {seconds_text(first['seconds_high'])}, if the "
+        f"spread is at the upper limit that {counted(first['pilot_deals'], 'deal')} of a pilot "
+        "leave open\n"
+        f"  {counted(first['unpaired_matches'], 'match')} if each had a deal of its own\n"
     )
     table = Table(title="deals for other wishes", title_justify="left", title_style="bold")
     table.add_column("difference", justify="right")
@@ -59,7 +61,8 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     if equal:
         scale, unit = (100, " percentage points") if first["metric"] == "goat_rate" else (1, "")
         deals = ", ".join(
-            f"{row['deals']:,} deals ({seconds_text(row['seconds'])}) with power {row['power']:.0%}"
+            f"{counted(row['deals'], 'deal')} ({seconds_text(row['seconds'])}) "
+            f"with power {row['power']:.0%}"
             for row in equal
         )
         print(

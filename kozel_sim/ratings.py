@@ -34,6 +34,7 @@ from kozel_sim.direction import better_of, sign_of
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
 from kozel_sim.scoring import elo_change
+from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -320,7 +321,7 @@ def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floa
     two = found.sets.shape[1] == 2
     alone = bool((found.sides.max(axis=1) == 1).all())
     name = "Bradley-Terry" if two else "Plackett-Luce"
-    method = f"{name}, deals drawn {resamples} times"
+    method = f"{name}, deals drawn {counted(resamples, 'time')}"
     if m == 1:
         return np.zeros(1), np.zeros((resamples, 1)), method
     fit = _fit_pairs if two and alone else _fit_choices

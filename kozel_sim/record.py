@@ -26,6 +26,7 @@ from kozel_sim.outside import (
 from kozel_sim.rng import STREAM_VERSION
 from kozel_sim.rules import RuleSet
 from kozel_sim.tiles import NAMES
+from kozel_sim.words import counted
 
 FORMAT = "kozel-record/1"
 KEYS = (
@@ -370,7 +371,7 @@ def _event_text(event: Event, *, first: bool) -> str:
 def _result_text(record: Record) -> str:
     result = record.result
     if result.capped:
-        return f"capped after {len(record.rounds)} rounds"
+        return f"capped after {counted(len(record.rounds), 'round')}"
     word = "pair" if record.rules.teams == "pairs" else "seat"
     text = f"goat: {word} {_row(result.goats)}"
     return text + (f"; rating {_row(result.rating)}" if result.rating is not None else "")

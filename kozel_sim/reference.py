@@ -34,6 +34,7 @@ from kozel_sim.scoring import (
 )
 from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 Chooser = Callable[["Round", Sequence[int]], int]
 """Asked for a move when there are two or more: ``chooser(round, moves) -> move code``."""
@@ -464,7 +465,9 @@ def check_record(record: Record) -> None:
     for wanted, found in zip(rounds, record.rounds, strict=False):
         _compare_rounds(wanted, found)
     if len(rounds) != len(record.rounds):
-        raise ValueError(f"the match has {len(rounds)} rounds, and the record {len(record.rounds)}")
+        raise ValueError(
+            f"the match has {counted(len(rounds), 'round')}, and the record {len(record.rounds)}"
+        )
     result = match_result(record.rules, rounds[-1])
     if result != record.result:
         raise ValueError(f"the result is {result}, and the record has {record.result}")

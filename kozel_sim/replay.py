@@ -42,6 +42,7 @@ from kozel_sim.svg import (
 )
 from kozel_sim.tiles import NAMES, PIPS, tile_id, tiles_of
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 MOST_ROUNDS = 50
 """Of a longer match a replay shows the last ones, so that the file stays below 1.5 MB."""
@@ -210,7 +211,7 @@ def _head(record: Record, chosen: Sequence[int]) -> str:
     if len(chosen) < len(record.rounds):
         cut = f"; shown: round {chosen[0]}" + (f" to {chosen[-1]}" if len(chosen) > 1 else "")
     title = f"{rules.name}: seed {record.seed}, deal {record.deal}, seating {record.seating}"
-    about = f"{rules.players} players, {len(record.rounds)} rounds{cut}"
+    about = f"{rules.players} players, {counted(len(record.rounds), 'round')}{cut}"
     picks = "".join(f"<option value='{i}'>{n}</option>" for i, n in enumerate(chosen))
     views = "".join(f"<option value='{s}'>seat {s} ({escape(n)})</option>" for s, n in seats)
     buttons = "".join(

@@ -11,7 +11,7 @@ import pandas as pd
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
 from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
-from kozel_sim.direction import POINTS_WIN, rule_in_words
+from kozel_sim.direction import POINTS_WIN, metric_words, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
@@ -32,6 +32,7 @@ from kozel_sim.schedule import VERSUS
 from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
 from kozel_sim.verdicts import alike_words, duel_of
+from kozel_sim.words import counted
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -180,8 +181,8 @@ def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
         rows.append([str(policy), *([spans[policy]] if spans else []), *numbers])
     n = int(summary["n_deals"].max())
     return Table(
-        f"The lowest goat rate first, with {level} intervals; {n:,} deals",
-        ["policy", *(["rank"] if spans else []), *(m.replace("_", " ") for m in shown)],
+        f"The lowest goat rate first, with {level} intervals; {counted(n, 'deal')}",
+        ["policy", *(["rank"] if spans else []), *map(metric_words, shown)],
         rows,
     )
 
@@ -254,7 +255,7 @@ def _add_duels(played: Run, found: Results) -> None:
         columns += ["capped"] * bool(counts["n_capped"])
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
-            f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
+            f"goat rates being equal; {counted(int(here['n_deals'].max()), 'deal')}"
         )
         section.tables.append(Table(caption, columns, rows))
         section.words.append(rule_in_words(played.manifest, preset, players))

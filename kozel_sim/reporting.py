@@ -26,6 +26,7 @@ from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, dr
 from kozel_sim.seat_report import print_balance
 from kozel_sim.stopping_report import print_stopping
 from kozel_sim.verdicts import alike_words, duel_of, equivalence_words, is_equivalent
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +91,7 @@ def report(
             raise OSError(f"{said}{kept}") from None
         raise
     seed = played.manifest["seed"]
-    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s, seed {seed}"
+    note = f"{counted(played.matches, 'match')} in {played.manifest['seconds']:.1f} s, seed {seed}"
     if planned.shard is not None:
         note = f"shard {planned.shard[0]} of {planned.shard[1]} alone: {note}"
     if known:
@@ -99,7 +100,7 @@ def report(
         note += f"; written to {folder}"
         if before:
             total = len(played.manifest["files"])
-            note += f" (continued: {parts} of {total} parts were there)"
+            note += f" (continued: {parts} of {counted(total, 'part was', 'parts were')} there)"
     if not quiet:
         show_run(played, face, json_)
     if folder is not None:
@@ -231,7 +232,7 @@ def print_board(
     if spans:
         table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("policy", overflow="fold")
-    for heading in ("goat rate", "points", "rating"):
+    for heading in ("goat rate", "points", "room rating"):
         table.add_column(heading, justify="right", no_wrap=True)
     for policy, rows in summary.groupby("policy", observed=True, sort=False):
         cells = {row.metric: row for row in rows.itertuples()}
@@ -474,7 +475,7 @@ def print_comparison(played: Run, margin: str | None = None) -> None:
             for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
             for (scale, digits), unit in [(form, "%" * (form[0] == 100))]
         ]
-        print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
+        print(f"{preset}, {players} players, {counted(here['n_deals'].iloc[0], 'deal')}")
         show(lines, json_=False)
         rows = records(here)
         if duel_of(rows[-1]) in alike:

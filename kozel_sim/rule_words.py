@@ -10,6 +10,7 @@ from typing import Any
 
 from kozel_sim.rules import RuleSet, parse_tile_over
 from kozel_sim.tiles import NAMES
+from kozel_sim.words import counted
 
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 LEADS = {
@@ -92,9 +93,10 @@ DRY = {
     "net": " It must be dry: points first cancel those of the opponents, and only the rest counts.",
 }
 WORTH = {
-    "rating100": "rating points to whoever is no goat, the tenth part of what he is short of "
-    "100 (1 to 10)",
-    "timeout": "rating points when somebody's time runs out (matches here have no clock)",
+    "rating100": "points of the room's rating to whoever is no goat, the tenth part of what he is "
+    "short of 100 (1 to 10)",
+    "timeout": "points of the room's rating when somebody's time runs out (matches here have no "
+    "clock)",
     "elo": "Elo points, with K = {k}",
     "bank": "shares of the bank",
 }
@@ -222,10 +224,11 @@ def _points(rules: RuleSet) -> list[str]:
         found.append(f"{worth}{' where a hand has no other tile' if alone else ''}.")
     if not rules.open_at:
         return found
+    points = counted(rules.open_at, "point")
     if rules.open_test == "round_amount":
-        fence = f"An account opens only with {rules.open_at} points or more in one round."
+        fence = f"An account opens only with {points} or more in one round."
     else:
-        fence = f"An account opens only with {rules.open_at} points or more, remembered ones too."
+        fence = f"An account opens only with {points} or more, remembered ones too."
     found.append(f"{fence} Until then points are remembered, and join it when it opens.")
     found.append(FORGOTTEN[rules.memory_reset])
     if rules.fish_memory == "max":
@@ -234,14 +237,15 @@ def _points(rules: RuleSet) -> list[str]:
 
 
 def _end(rules: RuleSet) -> list[str]:
+    points = counted(rules.target, "point")
     if rules.reach_effect == "loses":
-        found = [f"Whoever has {rules.target} points or more is the goat: he has lost the match."]
+        found = [f"Whoever has {points} or more is the goat: he has lost the match."]
     else:
-        won = f"The side with {rules.target} points or more wins the match"
+        won = f"The side with {points} or more wins the match"
         found = [f"{won}, and the others are goats.{DRY[rules.dry_rule]}"]
     worth = (WORTH[each].format(k=rules.elo_k) for each in rules.settlement)
     found += [f"A match is worth {each}." for each in worth]
-    return [*found, f"A match of {rules.max_rounds:,} rounds is stopped, without goats."]
+    return [*found, f"A match of {counted(rules.max_rounds, 'round')} is stopped, without goats."]
 
 
 NONE = "There is nothing of the kind."

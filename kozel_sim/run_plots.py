@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
-from kozel_sim.direction import better_of, in_words, sign_of
+from kozel_sim.direction import better_of, in_words, metric_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -41,6 +41,7 @@ from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
+from kozel_sim.words import counted
 
 MOST_BINS = 60
 """Points are put together until there are no more bins than these."""
@@ -279,12 +280,12 @@ def convergence(
     ax.set_ylim(*_room(estimates, plain_ends, ends, looks, sums.rate))
     if sums.rate:
         in_percent(ax, "y")
-    labelled(ax, f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
+    labelled(ax, f"matches played, {matches[-1]:,.0f} on {counted(sums.deals, 'deal')} in the end")
     stretched(ax)
     bottom, top = ax.get_ylim()
     if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:
         note(ax, "cut: the first intervals go on beyond the plot")
-    ax.set_ylabel(metric.replace("_", " ") + in_words(metric, sums.better))
+    ax.set_ylabel(metric_words(metric) + in_words(metric, sums.better))
     headed(ax, f"{title_of(rows)}: {policy}", 60, "medium")
     ax.legend(fontsize="small")
     plain(ax, "y")

@@ -31,6 +31,7 @@ from kozel_sim.store import (
     write_table,
 )
 from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -348,8 +349,8 @@ class Totals:
 def _counts(played: Run | Totals) -> list[str]:
     """Say how much was played, and how many matches reached the cap of rounds, if any did."""
     capped = int(capped_matches(played)["n_capped"].sum())
-    told = f"{played.matches:,} matches" + f" ({capped:,} capped)" * (capped > 0)
-    return [told, f"{played.rounds:,} rounds"]
+    told = counted(played.matches, "match") + f" ({capped:,} capped)" * (capped > 0)
+    return [told, counted(played.rounds, "round")]
 
 
 def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:

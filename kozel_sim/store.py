@@ -36,6 +36,7 @@ from kozel_sim.manifest import (
     need_manifest,
     read_json,
 )
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -426,9 +427,10 @@ def read_finished(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a run that is played to its end; ValueError at any other."""
     manifest = read_manifest(Path(folder))
     if manifest.get("state") == "unfinished":
+        parts = counted(len(manifest["files"]), "part is", "parts are")
         raise ValueError(
-            f"{folder} holds an unfinished run ({len(manifest['files'])} parts are there); the "
-            "command that began it continues it"
+            f"{folder} holds an unfinished run ({parts} there); the command that began it "
+            "continues it"
         )
     return manifest
 
@@ -467,7 +469,8 @@ def read_table(
             wanted = {name: kind for name, kind in columns.items() if name not in missing}
             _need_columns(file.schema_arrow, wanted)
         if file.metadata.num_rows != rows_of(entry):
-            raise ValueError(f"it has {file.metadata.num_rows} rows, and {rows_of(entry)} listed")
+            rows = counted(file.metadata.num_rows, "row")
+            raise ValueError(f"it has {rows}, and {rows_of(entry)} listed")
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
         need_memory("its rows", sum(group.total_byte_size for group in groups))
         table = file.read()

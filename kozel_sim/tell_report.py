@@ -29,6 +29,7 @@ from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament
+from kozel_sim.words import counted
 
 TEXTS, WHOLES = ("preset", "policy", "touched", "observer", "claim"), ("players", "left", "events")
 TYPES = {
@@ -79,7 +80,7 @@ def report_tell(
                 content = write_table(pa.Table.from_pandas(frame, preserve_index=False))
                 kept.keep({TELL: content}, {TELL: {"rows": len(frame)}})
                 kept.finish(closing(manifest), lambda scratch: write_tell(frame, scratch))
-        note = f"{planned.matches:,} matches in {manifest['seconds']:.1f} s"
+        note = f"{counted(planned.matches, 'match')} in {manifest['seconds']:.1f} s"
         if folder is not None:
             note += f"; written to {folder}"
     if json_ and not quiet:

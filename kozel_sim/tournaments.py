@@ -68,6 +68,7 @@ from kozel_sim.store import (
     read_manifest,
     read_seed_of,
 )
+from kozel_sim.words import counted
 
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
@@ -452,7 +453,7 @@ class Tournament:
         chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
         row = ROW_BYTES + (ROUND_BYTES * FEW_ROUNDS if self.rounds else 0)
         kept = CHUNK_BYTES * chunk if self.aggregate else row * rows
-        need_memory(f"{sum(matches) * self.deals:,} matches", kept)
+        need_memory(f"{counted(sum(matches) * self.deals, 'match')}", kept)
 
     def _matches_of_a_deal(self, rules: RuleSet) -> int:
         """Count without listing: the tables of a large field may not fit."""

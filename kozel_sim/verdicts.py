@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kozel_sim.plain import records
 from kozel_sim.printing import number_text, p_text
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run
@@ -22,7 +23,9 @@ def alike_words(played: Run) -> dict[Duel, str]:
     for row in records(same_play(played)):
         if row["same"] != DIFFERENT:
             pair = f"{row['policy']} and {row['against']}"
-            matches = f"in all {row['n_matches']:,} matches ({row['n_deals']:,} deals)"
+            matches = (
+                f"in all {counted(row['n_matches'], 'match')} ({counted(row['n_deals'], 'deal')})"
+            )
             what, more = "made the same moves", ""
             if row["same"] != MOVES:
                 what, more = "had the same results", "; their moves differ, or are not known"

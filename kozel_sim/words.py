@@ -1,4 +1,4 @@
-"""The words of messages about what somebody gave: shortened, and with the name that was meant."""
+"""The words of messages: what somebody gave, shortened; the name that was meant; how many."""
 
 from __future__ import annotations
 
@@ -54,3 +54,19 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     # To compare a very long text would take for ever, and it is no slip of a name.
     close = get_close_matches(name, known, n=1) if isinstance(name, str) and len(name) < 80 else []
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def counted(n: int, one: str, more: str = "") -> str:
+    """Say how many of something there are: one, or several (by default with an s).
+
+    Examples
+    --------
+    >>> counted(1, "deal"), counted(1200, "deal"), counted(2, "policy"), counted(3, "match")
+    ('1 deal', '1,200 deals', '2 policies', '3 matches')
+    >>> counted(1, "part is", "parts are")
+    '1 part is'
+    """
+    if not more:
+        ending = "ies" if one.endswith("y") else "es" if one.endswith(("ch", "sh", "s")) else "s"
+        more = one.removesuffix("y") + ending if ending == "ies" else one + ending
+    return f"{n:,} {one if n == 1 else more}"

@@ -31,6 +31,7 @@ from kozel_sim import (
 )
 from kozel_sim.direction import LESS, MORE, named_points_win, points_win, sign_of
 from kozel_sim.drawing import BLUE
+from kozel_sim.export import write_csv
 from kozel_sim.metrics import METRICS
 from kozel_sim.report_results import results_of_run
 from kozel_sim.reporting import print_duels, verdict
@@ -275,6 +276,21 @@ def test_frame_that_contradicts_itself_is_refused(household):
     frame = household.frame.assign(points_win=np.arange(len(household.frame)) % 2 == 0)
     with pytest.raises(ValueError, match="household-300: some rows say that many points are good"):
         ranking(frame, "points")
+
+
+def test_column_holds_truths(household):
+    texts = household.frame.assign(points_win="false")
+    with pytest.raises(ValueError, match="points_win holds 'false', no True or False"):
+        ranking(texts, "points")
+    numbers = household.frame.assign(points_win=1)
+    assert ranking(numbers, "points")["policy"][0] == STRONG
+
+
+def test_frame_read_from_csv_says_the_same(household, tmp_path):
+    write_csv([household.frame], tmp_path / "frame.csv")
+    read = pd.read_csv(tmp_path / "frame.csv")
+    assert ranking(read, "points")["policy"].tolist() == [STRONG, WEAK]
+    assert nash(read, resamples=2)["share"].tolist() == [1, 0]
 
 
 def test_old_files_get_the_column_from_the_manifest(tmp_path):

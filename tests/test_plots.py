@@ -177,7 +177,7 @@ def test_leaderboards_say_where_there_is_no_rating():
     summary = tournament(rules, FIELD[:2], 20, seed=1).summary()
     none, rated = leaderboards(summary, "rating").axes
     assert none.get_title(loc="left") == "livegames-goat, 2 players"
-    assert [text.get_text() for text in none.texts] == ["no rating under these rules"]
+    assert [text.get_text() for text in none.texts] == ["no room rating under these rules"]
     assert [name for name, *_ in drawn(rated)] == ["random", "dump_heavy"]
     with pytest.raises(ValueError, match="no metric 'rating'; choose from goat_rate, points"):
         leaderboards(summary[summary["preset"] == "livegames-goat"], "rating")

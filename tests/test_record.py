@@ -168,7 +168,7 @@ def test_text_names_the_goat_and_the_rating():
 
 
 def test_text_of_a_capped_match_says_so():
-    assert played(ROOM.replace(max_rounds=1)).to_text().endswith("capped after 1 rounds")
+    assert played(ROOM.replace(max_rounds=1)).to_text().endswith("capped after 1 round")
 
 
 # ---------------------------------------------------------------------- refusals

@@ -156,7 +156,7 @@ def test_full_disk_says_what_is_kept(kozel, monkeypatch):
     words = ["tournament", "-n", 20_000, "--players", 2, "--policies", "random,dump_heavy"]
     code, out, err = kozel(*words, "--seed", 1, "--out", "mine")
     assert (code, out) == (2, "")
-    assert "No space left on device; 1 parts are in mine, and the same command goes on\n" in err
+    assert "No space left on device; 1 part is in mine, and the same command goes on\n" in err
     assert err.count("\n") == 1
 
 

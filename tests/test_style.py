@@ -208,10 +208,10 @@ def test_page_of_the_results_names_the_files_that_commands_write(kozel, tmp_path
     named = set(re.findall(r"`(?:matches/BLOCK/)?([\w*-]+\.\w+)`", page))
     for number, words in enumerate([*COMMANDS.values(), (*SMALL, "-o", "run", "--stop", "sprt")]):
         kozel(*[f"run{number}" if word == "run" else word for word in words], "--quiet")
-    knobs = (
-        "name = 'a'\npreset = 'room-fish-all'\nplayers = 2\npolicies = ['random', 'dump_heavy']\n"
+    (tmp_path / "a.toml").write_text(
+        "name = 'a'\nrules = ['room-fish-all']\nplayers = [2]\ndeals = 6\n"
+        "policies = ['random', 'dump_heavy']\nvariants = [{ target = 51 }]\n"
     )
-    (tmp_path / "a.toml").write_text(f"{knobs}deals = 6\n[vary]\ntarget = [51]\n")
     kozel("sweep", "a.toml", "-o", "swept", "--quiet")
     written = {
         re.sub(r"\d{12}", "*", path.name) for path in tmp_path.glob("[rs]*/**/*") if path.is_file()

@@ -36,7 +36,7 @@ from kozel_sim.policies.spec import (
     write_decimal,
 )
 from kozel_sim.view import N_PARAMS
-from kozel_sim.words import did_you_mean, quoted, shorten
+from kozel_sim.words import counted, did_you_mean, quoted, shorten
 
 KEYWORDS = ("weights", "prefer", "mix")
 PLUGINS = "kozel_sim.policies"
@@ -143,7 +143,7 @@ class Policies(Mapping[str, Policy]):
         return len(list_policies())
 
     def __repr__(self) -> str:
-        return f"<{len(self)} policies: {', '.join(self)}>"
+        return f"<{counted(len(self), 'policy')}: {', '.join(self)}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list_policies()
