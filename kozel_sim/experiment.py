@@ -171,7 +171,8 @@ def _register_ladders(ladders: dict[str, str]) -> None:
 
 def _explain(error: ValidationError) -> str:
     """Turn the first complaint about an experiment into one line."""
-    first = error.errors()[0]
+    # A key that is none is often one that is missing, misspelt.
+    first, *_ = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"{key!r} is missing"

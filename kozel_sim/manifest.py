@@ -263,6 +263,7 @@ class Manifest(Model):
     sources: Hash
     seed: Annotated[StrictInt, Field(ge=0, lt=1 << 64)]
     deals: Count
+    deals_asked: Count | None = None
     design: Design
     engine: Literal["auto", "vector", "scalar", "reference"]
     rules: Annotated[

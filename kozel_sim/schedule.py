@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from kozel_sim.outside import is_whole
 from kozel_sim.rules import RuleSet
+from kozel_sim.words import did_you_mean, quoted
 
 T = TypeVar("T")
 Ints = npt.NDArray[np.int64]
@@ -192,7 +193,8 @@ def meetings(
     """
     n, field = rules.players, len(names)
     if design not in DESIGNS:
-        raise ValueError(f"unknown design {design!r}; choose from {', '.join(DESIGNS)}")
+        hint = did_you_mean(design, DESIGNS)
+        raise ValueError(f"unknown design {quoted(design)}{hint}; choose from {', '.join(DESIGNS)}")
     if design in (ROTATIONS, PERMUTATIONS):
         if field < n:
             raise ValueError(

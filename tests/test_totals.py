@@ -164,7 +164,7 @@ def test_match_without_an_end_has_no_rating_at_all():
 
 def test_policies_that_choose_alike_differ_by_nothing():
     """Exactly: a fraction leaves no trace of rounding."""
-    alike = ["random", "mix:1*random", "mix:0.5*random+0.5*random"]
+    alike = ["random", "prefer:own_distance", "prefer:rival_distance"]
     found = tournament("room-fish-all", alike, 40, seed=5, players=3, aggregate=True)
     (sums,) = found.sums
     one, other = (sums.ratio("points", "seats", name) for name in list(sums.policies)[:2])
