@@ -24,13 +24,6 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     equal = [row for row in rows if row["method"] == EQUIVALENCE]
     first, *others = (row for row in rows if row["method"] != EQUIVALENCE)
     metric = first["metric"].replace("_", " ")
-    if first["deviation"] == 0:
-        print(
-            f"{first['duel']} under {first['preset']}: in {first['pilot_deals']:,} deals "
-            "there was no difference at all, so nothing is known of its spread; a longer --pilot "
-            "might show one"
-        )
-        return
     print(
         f"{first['duel']} under {first['preset']}, {first['players']} players: to find a "
         f"difference of {first['detect']:g} in {metric} with power {first['power']:.0%} (level "
