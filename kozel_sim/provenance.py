@@ -13,7 +13,7 @@ from kozel_sim.rng import STREAM_VERSION
 
 PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
-    __init__ apart balance bench chain checking checks cli cli_runs cluster columns commands
+    __init__ apart balance bench chain checking checks claims cli cli_runs cluster columns commands
     drawing duels experiment export field_plots fine_print frames guarded keeping manifest
     merging metagame metrics moments notable options parts plain planning playing plots
     positions printing progress rankings rating_report ratings replay report_page

@@ -10,6 +10,7 @@ from kozel_sim import load_run, tournament
 from kozel_sim.merging import merge
 from kozel_sim.runs import load
 from kozel_sim.store import JOURNAL, MANIFEST, read_manifest
+from kozel_sim.verifying import verify
 
 WHAT = {"rules": "room-fish-all", "policies": ["random", "dump_heavy"], "deals": 6, "seed": 1}
 VALUES = [None, [], {}, 1, -1, 1.5, "x", "", True, 10**30, "\0", [[]], "../x", float("nan"),
@@ -104,3 +105,27 @@ def test_lost_rounds_are_played_again_and_damaged_ones_are_told(tmp_path):
     for read in (lambda: load_run(tmp_path), lambda: tournament(**what)):
         with pytest.raises(ValueError, match=r"is damaged: its hash .* remove it, and the command"):
             read()
+
+
+def swap_names(manifest):
+    a, b = manifest["policies"]
+    a["name"], b["name"] = b["name"], a["name"]
+
+
+@pytest.mark.parametrize(
+    ("forge", "said"),
+    [
+        (swap_names, "policy dump_heavy is another one than that name stands for"),
+        (lambda m: m["counts"].update(matches=13), "counts: it has 12 matches, not 13"),
+        (lambda m: m["counts"].update(rows=25), "counts: it has 24 rows, not 25"),
+        (lambda m: m.update(part_sizes=[5]), "has 6 deals, and a part 5"),
+        (lambda m: m.update(blocks=2, part_sizes=[6, 6]), "it has 1 blocks, not 2"),
+    ],
+)
+def test_claims_that_the_design_does_not_bear_out_are_found(tmp_path, forge, said):
+    tournament(**WHAT, players=2, folder=tmp_path)
+    assert all(finding.ok for finding in verify(tmp_path, 10))
+    manifest = json.loads((tmp_path / MANIFEST).read_text("utf-8"))
+    forge(manifest)
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    assert any(said in finding.detail for finding in verify(tmp_path, 10))

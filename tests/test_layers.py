@@ -17,7 +17,7 @@ LAYERS = {
     "plain frames parts rows runs keeping verifying merging rounds export "
     "metrics rankings balance ratings metagame stopping planning "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable guarded manifest columns",
+    "chain moments commands notable guarded manifest columns claims",
     "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
     "cluster options svg replay rule_words report_plots report_results fine_print "
     "report_page cli cli_runs",
