@@ -8,10 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from kozel_sim.guarded import read_named
 from kozel_sim.policies import ladder, load_code
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS, ROTATIONS
+
+MOST_BYTES = 1 << 20
+"""An experiment's file is not larger."""
 
 
 class Experiment(BaseModel):
@@ -119,11 +123,13 @@ def load_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_named(path, MOST_BYTES).decode().replace("\r\n", "\n"))
     except OSError as error:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is not valid TOML: it is nested too deep") from None
     experiment = Experiment.read(data, str(path))
     for file in experiment.code:
         load_code(path.parent / file)

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from kozel_sim import load_run, tournament
+from kozel_sim.experiment import load_experiment
 from kozel_sim.merging import merge
 from kozel_sim.runs import load
 from kozel_sim.store import JOURNAL, MANIFEST, read_manifest
@@ -129,3 +130,11 @@ def test_claims_that_the_design_does_not_bear_out_are_found(tmp_path, forge, sai
     forge(manifest)
     (tmp_path / MANIFEST).write_text(json.dumps(manifest), "utf-8")
     assert any(said in finding.detail for finding in verify(tmp_path, 10))
+
+
+def test_experiment_that_is_endless_or_too_deep_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="/dev/zero holds more than 1,048,576 bytes"):
+        load_experiment("/dev/zero")
+    (tmp_path / "deep.toml").write_text(f"a = {'[' * 10_000}", "utf-8")
+    with pytest.raises(ValueError, match=r"deep.toml is not valid TOML"):
+        load_experiment(tmp_path / "deep.toml")
