@@ -19,10 +19,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kozel_sim.alike import same_play
     from kozel_sim.balance import seat_balance, seat_tables, shard_balance
     from kozel_sim.checking import check_policy
     from kozel_sim.decision import IllegalMoveError, Policy
     from kozel_sim.duels import compare, duel
+    from kozel_sim.forecasts import forecast
     from kozel_sim.metagame import intransitive, nash, payoffs
     from kozel_sim.moves import legal_moves
     from kozel_sim.opening import first_leader, needs_redeal
@@ -60,10 +62,12 @@ if TYPE_CHECKING:
     from kozel_sim.worlds import Worlds
 
 _HOMES = {
+    "alike": ["same_play"],
     "balance": ["seat_balance", "seat_tables", "shard_balance"],
     "checking": ["check_policy"],
     "decision": ["IllegalMoveError", "Policy"],
     "duels": ["compare", "duel"],
+    "forecasts": ["forecast"],
     "metagame": ["intransitive", "nash", "payoffs"],
     "moves": ["legal_moves"],
     "opening": ["first_leader", "needs_redeal"],
@@ -114,6 +118,7 @@ __all__ = [
     "elo_change",
     "elo_ratings",
     "first_leader",
+    "forecast",
     "get_policy",
     "hand_points",
     "intransitive",
@@ -137,6 +142,7 @@ __all__ = [
     "read_stop",
     "report_html",
     "rounds_frame",
+    "same_play",
     "seat_balance",
     "seat_tables",
     "settle",

@@ -7,6 +7,7 @@ notice an edited helper or constant in another file.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,12 +20,14 @@ from typing import Any, TypeVar
 import llvmlite.binding as llvm
 import numba
 import numpy as np
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaWarning, TypingError
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
-from kozel_sim._native import MachineCode, cache_folder
+from kozel_sim._native import MachineCode, cache_folder, tell_unkept, why_not_kept
+from kozel_sim._strict import Helper, PolicyCompiler, give_environments
 from kozel_sim.fingerprint import fingerprint, helpers
+from kozel_sim.names import file_name
 
 F = TypeVar("F", bound=Callable)
 
@@ -49,6 +52,11 @@ USERS = {
 """Options of what users' compiled code calls, which may keep lists and arrays of its own."""
 INNER = {**USERS, "_nrt": False}
 """Options of the engine: no memory is taken or given back, so no references are counted."""
+
+
+OWN = {"error_model": "python", "boundscheck": True}
+"""Options of users' functions themselves: what plain Python refuses, a division by zero or an index
+behind a list, is an error there, too, and not a number to go on with."""
 
 
 IN_EVERY_PROCESS = {"memset", "memcpy", "memmove"}
@@ -113,6 +121,8 @@ _twins: list[Callable] = []
 
 def twin(function: F, compiled: Callable) -> F:
     """Let compiled code that names a plain function call a compiled one; return the plain one."""
+    if numba.config.DISABLE_JIT:
+        return function
     _twins.append(compiled)
     builtin_registry.register_global(function, numba.typeof(compiled))
     return function
@@ -121,7 +131,8 @@ def twin(function: F, compiled: Callable) -> F:
 def kept(function: Callable) -> Any:
     """Compile what users' compiled code calls once, and cache it on disk."""
     with _own_cache_folder():
-        return numba.njit(cache=True, **USERS)(function)
+        options = {**USERS, **OWN}
+        return numba.njit(cache=not why_not_kept(), pipeline_class=Helper, **options)(function)
 
 
 def shared(function: F) -> F:
@@ -135,7 +146,8 @@ def shared(function: F) -> F:
 @cache
 def share_helper(function: F) -> F:
     """Let compiled code call a plain function that takes others, or that a user wrote."""
-    return twin(function, numba.njit(forceinline=True, **USERS)(function))
+    options = {**USERS, **OWN}
+    return twin(function, numba.njit(forceinline=True, pipeline_class=Helper, **options)(function))
 
 
 def compile_policy(function: Callable, signature: object) -> object:
@@ -151,16 +163,47 @@ def compile_policy(function: Callable, signature: object) -> object:
             typing_context.resolve_value_type(helper)
         except (ValueError, TypingError):
             share_helper(helper)
+    before = numba.config.ALWAYS_WARN_UNINIT_VAR
+    numba.config.ALWAYS_WARN_UNINIT_VAR = 1
+    try:
+        # Other warnings of numba's are about the engine's ways and not the user's.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", NumbaWarning)
+            made = _compile_or_load(function, signature)
+            give_environments()
+    finally:
+        numba.config.ALWAYS_WARN_UNINIT_VAR = before
+    for told in dict.fromkeys(str(each.message) for each in caught):
+        if name := re.search(r"uninitialized variable ([^\W\d]\w*)", told):
+            place = re.search(r'File "([^"]+)", line (\d+)', told)
+            where = f" ({Path(place[1]).name}, line {place[2]})" if place else ""
+            warnings.warn(
+                f"policy {function.__name__} may read {name[1]!r} before it is set{where}: plain "
+                "Python raises there, and compiled code goes on with 0; set it first",
+                UserWarning,
+                stacklevel=2,
+            )
+    return made
+
+
+def _compile_or_load(function: Callable, signature: object) -> object:
+    options = {**OWN, "pipeline_class": PolicyCompiler}
     # Not of a notebook's cell: numba would look at its text alone, and keep on playing a helper or
     # a constant of another cell that has changed since.
     in_file = Path(function.__code__.co_filename).is_file()
-    known = fingerprint(function) if in_file else None
-    if known is not None:
+    # numba names files after it, too, which not every locale can.
+    name = f"{function.__module__}.{function.__qualname__}"
+    can_be_named = file_name(name) == name
+    known = fingerprint(function) if in_file and can_be_named else None
+    if known is not None and why_not_kept():
+        # numba would look for another place, such as beside the user's file.
+        tell_unkept(why_not_kept())
+    elif known is not None:
         with _own_cache_folder(f"policy-{known}"):
             try:
-                return numba.cfunc(signature, cache=True, error_model="numpy")(function)
+                return numba.cfunc(signature, cache=True, **options)(function)
             except (RuntimeError, OSError) as error:
                 # Nowhere to keep it, or the file has changed under the function.
                 if not re.search("cannot cache|could not get source", str(error)):
                     raise
-    return numba.cfunc(signature, error_model="numpy")(function)
+    return numba.cfunc(signature, **options)(function)

@@ -18,31 +18,46 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import llvmlite.binding as llvm
 import platformdirs
 
+from kozel_sim.files import write_whole
 from kozel_sim.provenance import source_hash
 
 CACHE_VARIABLE = "KOZEL_SIM_CACHE_DIR"
 
 
+def _cache_root() -> Path | None:
+    """Return where compiled code goes: to the user's cache, or as the variable says."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    with suppress(RuntimeError):
+        root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
+        # As it is written where there is no home.
+        return root if chosen or root.parts[0] != "~" else None
+    return None
+
+
 @cache
 def cache_folder() -> Path:
-    """Return the folder for compiled code: the user's cache, or a temporary one if that is closed.
+    """Return the folder for compiled code; ``why_not_kept`` tells whether it can be written to."""
+    # Below the file of nothing there is nothing, and never will be.
+    root = _cache_root() or Path(os.devnull)
+    return root / f"{source_hash(compiled=True)}-numba{version('numba')}"
 
-    The environment variable ``KOZEL_SIM_CACHE_DIR`` names another place.
-    """
-    chosen = os.environ.get(CACHE_VARIABLE)
-    root = Path(chosen) if chosen else platformdirs.user_cache_path("kozel_sim")
-    folder = root / f"{source_hash(compiled=True)}-numba{version('numba')}"
+
+@cache
+def why_not_kept() -> str:
+    """Say why nothing that is compiled can be kept; an empty text if it can."""
+    root = _cache_root()
+    if root is None:
+        return "this user has no home folder"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="kozel_sim-"))
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_folder()):
+            return ""
+    except OSError as error:
+        return f"{root}: {error.strerror}"
 
 
 def has_feature(name: str) -> bool:
@@ -89,13 +104,10 @@ class MachineCode:
         facts = json.dumps({"symbol": self.symbol, "words": self.words}).encode()
         whole = facts + b"\n" + self.code
         digest = hashlib.sha256(whole).hexdigest().encode()
-        unfinished = path.with_name(f"{path.name}.{uuid4().hex}")
         try:
-            unfinished.write_bytes(digest + b"\n" + whole)
-            unfinished.replace(path)
-        except OSError:
-            with suppress(OSError):
-                unfinished.unlink()
+            write_whole(path, digest + b"\n" + whole)
+        except OSError as error:
+            tell_unkept(why_not_kept() or f"{path.parent}: {error.strerror}")
 
     @classmethod
     def read(cls, path: Path) -> MachineCode | None:
@@ -127,6 +139,21 @@ _loaded: list[Any] = []
 """Kept alive here: code is gone with its engine."""
 
 
+class NoCompilerError(NotImplementedError):
+    """Something has to be compiled, and numba is told not to."""
+
+
+def need_compiler() -> None:
+    """Raise NoCompilerError unless numba compiles here."""
+    from numba import config
+
+    if config.DISABLE_JIT:
+        raise NoCompilerError(
+            "NUMBA_DISABLE_JIT is set, so that nothing can be compiled: unset it, or play plain "
+            "Python with engine='reference' (--engine reference)"
+        )
+
+
 def count_kept() -> int:
     """Return how many compiled functions are kept, numba's own among them."""
     return sum(1 for kind in ("*.o", "*/*.nbc") for _ in cache_folder().glob(kind))
@@ -135,14 +162,30 @@ def count_kept() -> int:
 def announce_compiling() -> None:
     """Say on stderr, once, that the engine has to be compiled first."""
     global announces
-    if announces:
-        print(
-            "kozel_sim: compiling the engine (first run only), about half a minute ...",
-            file=sys.stderr,
-            flush=True,
-        )
+    if announces and why_not_kept():
+        tell_unkept(why_not_kept())
+        _say("compiling the engine, about half a minute ...")
+    elif announces:
+        _say("compiling the engine (first run only), about half a minute ...")
     announces = False
+
+
+def tell_unkept(why: str) -> None:
+    """Say on stderr, once, that what is compiled is not kept."""
+    if not unkept and not hushed:
+        _say(f"nothing that is compiled is kept: {why}; {CACHE_VARIABLE} names a folder for it")
+    unkept.append(why)
+
+
+def _say(text: str) -> None:
+    # There is no stderr in a program without a console, and to print to None prints to stdout.
+    if sys.stderr is not None:
+        print(f"kozel_sim: {text}", file=sys.stderr, flush=True)
 
 
 announces = True
 """Whether ``announce_compiling`` still has something to say."""
+hushed = False
+"""Whether nothing is said."""
+unkept: list[str] = []
+"""Why something that was compiled is not kept, each time that it was not."""

@@ -19,6 +19,7 @@ from scipy import special
 from kozel_sim import stats
 from kozel_sim.metrics import DealSums, holm, parts_of
 from kozel_sim.rows import number_matches
+from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
 BALANCED = ("goat_rate", "points")
@@ -244,7 +245,8 @@ def shard_balance(
         deals = pd.factorize(part["deal"].to_numpy())[1]
         codes, shards = pd.factorize(np.asarray(shard_of_deal(np.asarray(deals, np.int64))))
         if len(codes) != len(deals):
-            raise ValueError(f"{len(codes)} shards were named for {len(deals)} deals")
+            named = counted(len(codes), "shard was", "shards were")
+            raise ValueError(f"{named} named for {counted(len(deals), 'deal')}")
         here = codes == np.arange(len(shards))[:, None]
         tests = []
         for metric in BALANCED:

@@ -16,6 +16,7 @@ from kozel_sim.engine.play import new_matches
 from kozel_sim.parts import player_of
 from kozel_sim.policies import get_policy
 from kozel_sim.rules import RuleSet
+from kozel_sim.words import counted
 
 FIELDS = ("random", "weights:pips=1,double=3,range=2,block=0.5,lock=1.5")
 """Played against themselves unless the caller names policies."""
@@ -61,11 +62,13 @@ def measure(
     repeats = need_positive("repeats", repeats)
     for engine in engines or ():
         need_engine(engine)
-    need_memory(f"{matches:,} matches", matches * (MATCH.itemsize + 8))
+    need_memory(f"{counted(matches, 'match')}", matches * (MATCH.itemsize + 8))
     rows = []
     for field in fields or [[get_policy(spec)] for spec in FIELDS]:
         if len(field) not in (1, rules.players):
-            raise ValueError(f"{len(field)} policies; name one, or one for each of {rules.players}")
+            raise ValueError(
+                f"{counted(len(field), 'policy')}; name one, or one for each of {rules.players}"
+            )
         compiled = [engine for engine in ENGINES if engine not in ("auto", "reference")]
         for engine in ENGINES:
             if engine not in (compiled if engines is None else engines):

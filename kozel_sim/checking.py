@@ -28,6 +28,7 @@ from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.players import compiled, encode_players
 from kozel_sim.moves import move_text
+from kozel_sim.names import read_name
 from kozel_sim.policies import get_policy, load_code
 from kozel_sim.positions import Position, random_positions
 from kozel_sim.presets import PRESETS
@@ -194,7 +195,7 @@ class _InFile:
     def load(self) -> tuple[Policy, list[str]]:
         """Return the policy, and the names that the file registers."""
         names = load_code(self.path)
-        name = self.name or names[0]
+        name = read_name(self.name or names[0])
         if self.name and name.partition(":")[0] not in names:
             raise ValueError(f"{self.path} has no policy {name!r}; it has {', '.join(names)}")
         return get_policy(name), names

@@ -9,32 +9,27 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from kozel_sim.decision import Policy
+from kozel_sim.outside import is_whole
 from kozel_sim.policies import read_policies
 from kozel_sim.rules import RuleSet
+from kozel_sim.words import counted, did_you_mean, quoted
 
 Engine = Literal["auto", "vector", "scalar", "reference"]
 ENGINES: tuple[Engine, ...] = ("auto", "vector", "scalar", "reference")
 
 
-def is_whole(value: object) -> bool:
-    """Tell whether a value is a whole number, of Python's or numpy's."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def need_positive(what: str, value: int) -> int:
     """Return a number of 1 or more; raise ValueError at anything else."""
     if not is_whole(value) or value < 1:
-        raise ValueError(f"{what} must be a whole number of 1 or more, not {value!r}")
+        raise ValueError(f"{what} must be a whole number of 1 or more, not {quoted(value)}")
     return int(value)
 
 
 def need_unsigned(what: str, value: int) -> int:
     """Return an unsigned 64-bit number; raise ValueError at anything else."""
     if not is_whole(value) or not 0 <= value < 2**64:
-        raise ValueError(f"{what} must be a whole number from 0 to 2**64 - 1, not {value!r}")
+        raise ValueError(f"{what} must be a whole number from 0 to 2**64 - 1, not {quoted(value)}")
     return int(value)
 
 
@@ -46,7 +41,8 @@ def read_seed(seed: int | None) -> int:
 def need_engine(engine: str, workers: int = 1, chunk: int = 1) -> None:
     """Raise ValueError unless these say how to play."""
     if engine not in ENGINES:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(ENGINES)}")
+        hint = did_you_mean(engine, ENGINES)
+        raise ValueError(f"unknown engine {quoted(engine)}{hint}; choose from {', '.join(ENGINES)}")
     need_positive("workers", workers)
     need_positive("chunk", chunk)
 
@@ -59,7 +55,8 @@ def need_recording_engine(engine: str) -> None:
             f"engine 'vector' keeps no record of the events; choose from {', '.join(others)}"
         )
     if engine not in others:
-        raise ValueError(f"unknown engine {engine!r}; choose from {', '.join(others)}")
+        hint = did_you_mean(engine, others)
+        raise ValueError(f"unknown engine {quoted(engine)}{hint}; choose from {', '.join(others)}")
 
 
 def read_rules(rules: RuleSet | str, players: int | None) -> RuleSet:
@@ -126,7 +123,8 @@ def read_table(
     found = read_rules(rules, len(entrants))
     if len(entrants) != found.players:
         raise ValueError(
-            f"{found.name} is played by {found.players}, and {len(entrants)} policies are given"
+            f"{found.name} is played by {found.players}, and "
+            f"{counted(len(entrants), 'policy is', 'policies are')} given"
         )
     return found, entrants
 

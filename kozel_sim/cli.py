@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from kozel_sim import cli_runs
+from kozel_sim import cli_plan, cli_replay, cli_runs, crashes
+from kozel_sim.names import file_name
 from kozel_sim.options import (
     Aggregate,
     Baseline,
@@ -20,9 +22,12 @@ from kozel_sim.options import (
     Dask,
     Design,
     Diff,
+    EngineName,
+    Equivalent,
     ExperimentFile,
     ExperimentOrRules,
     First,
+    FixedSeed,
     Json,
     Matches,
     Out,
@@ -39,7 +44,6 @@ from kozel_sim.options import (
     Stop,
     Vary,
     Workers,
-    cores,
     mapper_of,
     number,
     read_code,
@@ -48,22 +52,19 @@ from kozel_sim.options import (
     read_rule,
     read_rules,
     read_variants,
+    threads,
 )
-from kozel_sim.plain import records
+from kozel_sim.performing import prints_aside
 from kozel_sim.printing import (
     hush,
-    need_new_file,
     print_check,
     print_json,
     show,
     status,
-    write_text,
 )
-from kozel_sim.rating_report import print_plan
-from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, report
-
-if TYPE_CHECKING:
-    from kozel_sim.record import Record
+from kozel_sim.reporting import DUELS, LEADERBOARD, SWEEP, comparison_face, report
+from kozel_sim.streams import open_streams
+from kozel_sim.words import in_one_line
 
 app = typer.Typer(
     help="Monte Carlo strategy research for Kozel, the domino game.",
@@ -73,14 +74,9 @@ app = typer.Typer(
 )
 
 
-MOST_REPLAYS = 20
-"""Matches that one page of replays holds: more would be slow to open."""
-TEXT_BYTES = 1 << 15
-"""Memory that replay takes for a match (a long one, with four players, and room for joining)."""
-
 for command in (
     *(cli_runs.show, cli_runs.report, cli_runs.ratings),
-    *(cli_runs.verify, cli_runs.merge, cli_runs.export),
+    *(cli_runs.verify, cli_runs.merge, cli_runs.export, cli_replay.replay),
 ):
     app.command()(command)
 
@@ -90,9 +86,17 @@ def main() -> None:
     # What is loaded stays; looking for garbage in it again and again takes a tenth of the start.
     gc.set_threshold(100_000)
     asked = len(sys.argv) > 1
+    # Pictures are files here, and a backend that matplotlib does not know would end its import.
+    os.environ.pop("MPLBACKEND", None)
     warnings.showwarning = warn  # type: ignore[assignment]
+    # What it says of its fonts and folders is nothing to whom asked for a table.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    open_streams()
+    crashes.stand_by(sys.argv[1:])
     try:
         code = app(None if asked else ["--help"], prog_name="kozel", standalone_mode=False)
+        # A full disk shows here, and not when it is too late to say so.
+        sys.stdout.flush()
     except (ValueError, NotImplementedError, OSError) as error:
         fail(error)
     except MemoryError as error:
@@ -105,6 +109,8 @@ def main() -> None:
         context = getattr(error, "ctx", None)
         more = f"; see {context.command_path} --help" if context else ""
         fail(f"{said[:1].lower()}{said[1:]}{more}")
+    finally:
+        crashes.ends_by_itself()
     sys.exit(code if asked else 2)
 
 
@@ -113,13 +119,15 @@ def fail(error: Exception | str) -> NoReturn:
     text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename}: {error.strerror}"
-    print(f"kozel: error: {' '.join(text.split())}", file=sys.stderr)
+    print(f"kozel: error: {in_one_line(text)}", file=sys.stderr)
     sys.exit(2)
 
 
-def warn(message: Warning | str, *about: Any) -> None:
-    """Print a warning in one line."""
-    print(f"kozel: warning: {' '.join(str(message).split())}", file=sys.stderr)
+def warn(message: Warning | str, category: type[Warning] = UserWarning, *about: Any) -> None:
+    """Print a warning in one line; what libraries say of their future is not the user's."""
+    if issubclass(category, DeprecationWarning | PendingDeprecationWarning | FutureWarning):
+        return
+    print(f"kozel: warning: {in_one_line(str(message))}", file=sys.stderr)
 
 
 @app.command()
@@ -134,6 +142,7 @@ def run(
     stop: Stop = None,
     shard: Shard = None,
     dask: Dask = None,
+    engine: EngineName = "auto",
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -142,10 +151,11 @@ def run(
     from kozel_sim.manifest import read_shard
     from kozel_sim.tournaments import Tournament
 
-    loaded = load_experiment(experiment)
+    with prints_aside():
+        loaded = load_experiment(experiment)
     changes = {"deals": matches, "seed": seed}
     loaded = loaded.change(**{k: v for k, v in changes.items() if v is not None})
-    folder = out or Path("results") / loaded.name
+    folder = out or Path("results") / file_name(loaded.name)
     cut = None if shard is None else read_shard(shard)
     rule, _ = read_rule(stop, None, 0)
     if cut is not None and out is None:
@@ -153,7 +163,7 @@ def run(
     planned = Tournament.of(loaded, aggregate=aggregate, rounds=rounds, stop=rule, shard=cut)
     face = DUELS if planned.has_duels else LEADERBOARD
     with mapper_of(dask) as mapper:
-        report(planned, face, folder, workers or cores(), json_, quiet, mapper)
+        report(planned, face, folder, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -172,6 +182,7 @@ def tournament(
     rounds: Rounds = False,
     stop: Stop = None,
     dask: Dask = None,
+    engine: EngineName = "auto",
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -195,7 +206,7 @@ def tournament(
     )
     face = DUELS if planned.has_duels else LEADERBOARD
     with mapper_of(dask) as mapper:
-        report(planned, face, out, workers or cores(), json_, quiet, mapper)
+        report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -213,6 +224,7 @@ def sweep(
     out: Out = None,
     aggregate: Aggregate = False,
     dask: Dask = None,
+    engine: EngineName = "auto",
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -238,7 +250,8 @@ def sweep(
     }
     given = {key: value for key, value in given.items() if value is not None}
     if experiment is not None:
-        plan = load_experiment(experiment)
+        with prints_aside():
+            plan = load_experiment(experiment)
         if plan.duels or plan.design != "rotations":
             raise ValueError(f"{experiment} is no tournament of tables; play it with kozel run")
         plan = plan.change(**given)
@@ -249,9 +262,9 @@ def sweep(
     planned = Tournament.of(plan, aggregate=aggregate)
     if len(planned.rules) < 2:
         raise ValueError("a sweep needs two or more rule sets: more --rules, or --vary knob=value")
-    folder = out or (Path("results") / plan.name if experiment else None)
+    folder = out or (Path("results") / file_name(plan.name) if experiment else None)
     with mapper_of(dask) as mapper:
-        report(planned, SWEEP, folder, workers or cores(), json_, quiet, mapper)
+        report(planned, SWEEP, folder, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -270,7 +283,9 @@ def compare(
     workers: Workers = 0,
     out: Out = None,
     stop: Stop = None,
+    equivalent: Equivalent = None,
     dask: Dask = None,
+    engine: EngineName = "auto",
     json_: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -287,55 +302,15 @@ def compare(
     pair = two_policies(first, second)
     rule_sets = read_rules(rules, players, set_)
     rule, deals = read_rule(stop, matches, 2000)
+    face = comparison_face(equivalent, stop)
     planned = Tournament(
         "compare", rule_sets, pair, deals, read_seed_of(out, seed), "duels", ((0, 1),), stop=rule
     )
     with mapper_of(dask) as mapper:
-        report(planned, COMPARISON, out, workers or cores(), json_, quiet, mapper)
+        report(planned, face, out, threads(workers), json_, quiet, mapper, engine)  # type: ignore[arg-type]
 
 
-@app.command()
-def plan(
-    first: First,
-    second: Second,
-    detect: Annotated[
-        float, typer.Option("--detect", help="The least difference worth finding, in the metric.")
-    ],
-    power: Annotated[float, typer.Option("--power", help="The chance to find it.")] = 0.9,
-    metric: Annotated[
-        str,
-        typer.Option("--metric", help="points_per_match, points_per_round or goat_rate."),
-    ] = "points_per_match",
-    level: Annotated[float, typer.Option("--level", help="The interval's coverage.")] = 0.95,
-    pilot: Annotated[int, number("--pilot", help="Deals of the pilot.")] = 1000,
-    rules: RulesOption = "room-fish-all",
-    players: Players = None,
-    set_: Set = None,
-    code: Code = None,
-    seed: Seed = None,
-    json_: Json = False,
-) -> None:
-    """Play a pilot, and say how many deals it takes to find a difference, and how long that is."""
-    from kozel_sim.duels import two_policies
-    from kozel_sim.planning import plan as plan_deals
-    from kozel_sim.store import read_seed_of
-    from kozel_sim.tournaments import Tournament
-
-    read_code(code)
-    pair = two_policies(first, second)
-    rule_sets = read_rules(rules, players, set_, one=True)
-    planned = Tournament(
-        "plan", rule_sets, pair, pilot, read_seed_of(None, seed), "duels", ((0, 1),)
-    )
-    # What is compiled first is not part of the speed.
-    replace(planned, deals=1, blocks=[]).play()
-    played = planned.play(workers=cores())
-    per_deal = float(played.manifest["seconds"]) / planned.deals
-    found = records(plan_deals(played.frame, detect, power, level, metric, per_deal))  # type: ignore[union-attr]
-    if json_:
-        print_json(found)
-    else:
-        print_plan(found)
+app.command()(cli_plan.plan)
 
 
 @app.command()
@@ -366,88 +341,7 @@ def tell(
     field = read_policies(policies if policies is not None else list(POLICIES))
     rule_sets = read_rules(rules, players, set_)
     planned = Tournament("tell", rule_sets, field, matches or 0, read_seed_of(out, seed))
-    report_tell(planned, out, workers or cores(), json_, quiet)
-
-
-@app.command()
-def replay(
-    rules: RulesOption = "room-fish-all",
-    players: Players = None,
-    policies: Policies = None,
-    set_: Set = None,
-    code: Code = None,
-    seed: Seed = 1,
-    deal: Annotated[int, number("--deal", help="The first deal.")] = 0,
-    count: Annotated[int, number("--count", help="How many deals.")] = 1,
-    seating: Annotated[int, number("--seating", help="Who sits where; 0 as listed.")] = 0,
-    round_: Annotated[
-        int | None, number("--round", help="Only this round, from 0; as text.")
-    ] = None,
-    format_: Annotated[str, typer.Option("--format", help="json (a line each) or text.")] = "text",
-    engine: Annotated[str, typer.Option("--engine", help="auto, scalar or reference.")] = "auto",
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write to.")] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", help="File for an interactive replay; nothing is printed then."),
-    ] = None,
-    svg: Annotated[
-        Path | None,
-        typer.Option("--svg", help="File for a picture of each round's end; nothing is printed."),
-    ] = None,
-) -> None:
-    """Play matches again, and print their records or write pictures of them."""
-    from kozel_sim.checks import need_memory, need_positive
-    from kozel_sim.playing import play
-
-    if format_ not in ("json", "text"):
-        raise ValueError(f"unknown format {format_!r}; choose from json, text")
-    if format_ == "json" and round_ is not None:
-        raise ValueError(f"--round {round_} is for text; a record in JSON holds all rounds")
-    need_positive("count", count)
-    need_memory(f"{count:,} records", TEXT_BYTES * count)
-    _need_picture_files(out, html, svg, count)
-    read_code(code)
-    (rule_set,) = read_rules(rules, players, set_, one=True)
-    entrants = policies or ",".join(["random"] * rule_set.players)
-    texts, shown = [], []
-    for i in range(count):
-        record = play(rule_set, entrants, seed or 0, deal + i, seating, engine=engine)  # type: ignore[arg-type]
-        texts.append(record.to_json() if format_ == "json" else record.to_text(round_) + "\n")
-        shown += [record] if html or svg else []
-    pictures = _draw(shown, round_, html, svg)
-    if out is not None or not pictures:
-        write_text("\n".join(texts) + "\n" * (format_ == "json"), out)
-    for file, picture in pictures.items():
-        write_text(picture, file)
-
-
-def _need_picture_files(out: Path | None, html: Path | None, svg: Path | None, count: int) -> None:
-    """Raise unless replay can write each of its files, all of them new."""
-    seen: set[Path] = set()
-    for file in (out, html, svg):
-        need_new_file(file)
-        if file is not None and file.resolve() in seen:
-            raise ValueError(f"{file} is named twice; --out, --html and --svg are files apart")
-        seen |= {file.resolve()} if file else set()
-    for option, file, most in (("--html", html, MOST_REPLAYS), ("--svg", svg, 1)):
-        if file is not None and count > most:
-            raise ValueError(f"--count {count} is too many for {option}, which draws up to {most}")
-
-
-def _draw(
-    records: list[Record], round_: int | None, html: Path | None, svg: Path | None
-) -> dict[Path, str]:
-    """Return the pictures that replay was asked for, by file."""
-    pictures: dict[Path, str] = {}
-    if html is not None:
-        from kozel_sim.replay import replay_page
-
-        pictures[html] = replay_page(records, round_)
-    if svg is not None:
-        from kozel_sim.svg import record_svg
-
-        pictures[svg] = record_svg(records[0], round_)
-    return pictures
+    report_tell(planned, out, threads(workers), json_, quiet)
 
 
 @app.command(name="rules")
@@ -491,7 +385,8 @@ def show_policies(code: Code = None, json_: Json = False) -> None:
 
     read_code(code)
     rows: list[dict[str, Any]] = [{**row, "ns per decision": None} for row in policy_table()]
-    costs = measure_policies([get_policy(row["name"]) for row in rows])
+    with prints_aside():
+        costs = measure_policies([get_policy(row["name"]) for row in rows])
     for row in rows:
         cost = costs[row["name"]]
         row["ns per decision"] = round(cost, 1) if isinstance(cost, float) else cost
@@ -512,10 +407,11 @@ def show_policies(code: Code = None, json_: Json = False) -> None:
 @app.command(name="check-policy")
 def check(
     what: Checked,
+    code: Code = None,
     positions: Annotated[
         int, number("--positions", help="Random positions per preset and players.")
     ] = 40,
-    seed: Seed = 1,
+    seed: FixedSeed = 1,
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds that one position may take.")
     ] = 10.0,
@@ -527,7 +423,8 @@ def check(
     """
     from kozel_sim.checking import check_policy
 
-    reports = check_policy(what, positions=positions, seed=seed or 0, timeout=timeout)
+    read_code(code)
+    reports = check_policy(what, positions=positions, seed=seed, timeout=timeout)
     if json_:
         print_json([report.as_data() for report in reports])
     else:
@@ -560,11 +457,13 @@ def bench(
     read_code(code)
     engines = None if engine is None else [name.strip() for name in engine.split(",")]
     chosen = [read_policies(policies)] if policies else None
-    rows = [
-        row
-        for rule_set in read_rules(rules, players, None)
-        for row in measure(rule_set, chosen, matches, repeats, engines)
-    ]
+    rule_sets = read_rules(rules, players, None)
+    with prints_aside():
+        rows = [
+            row
+            for rule_set in rule_sets
+            for row in measure(rule_set, chosen, matches, repeats, engines)
+        ]
     show(rows, json_)
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kozel_sim.files import write_whole
 from kozel_sim.options import Code, Json, Quiet, complete_folders, number, read_code
+from kozel_sim.performing import prints_aside
 from kozel_sim.plain import records
-from kozel_sim.printing import need_new_file, print_json
+from kozel_sim.printing import STDOUT, need_new_file, print_json, write_text
 from kozel_sim.rating_report import print_ratings, ratings_of
 from kozel_sim.reporting import COMPARISON, DUELS, LEADERBOARD, SWEEP, Face, show_run
+from kozel_sim.run_pictures import draw_run
+from kozel_sim.streams import reader_is_gone
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     from kozel_sim.runs import Run, Totals
@@ -41,11 +48,25 @@ def show(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="As a sweep: each rule set against the first.")
     ] = False,
+    company: Annotated[
+        bool, typer.Option("--company", help="How each policy fares by who else is at the table.")
+    ] = False,
+    luck: Annotated[
+        bool,
+        typer.Option("--luck", help="How much of the variance of points is policy, seat and deal."),
+    ] = False,
     json_: Json = False,
 ) -> None:
-    """Print a run's tables again."""
-    from kozel_sim.runs import load
+    """Print a run's tables again, or others that are made of it."""
+    from kozel_sim.company_report import show_company, show_luck
+    from kozel_sim.runs import load, load_run
 
+    if sweep + company + luck > 1:
+        raise ValueError("choose one of --sweep, --company and --luck")
+    if company or luck:
+        frame = load_run(folder).frame
+        (show_company if company else show_luck)(frame, json_)
+        return
     need_two_rule_sets(folder, sweep)
     played = load(folder)
     show_run(played, face_of(played, sweep), json_)
@@ -54,7 +75,10 @@ def show(
 def report(
     folder: Folder,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write; RUN/report.html if not said.")
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="File to write, - prints it; RUN/report.html if not said."
+        ),
     ] = None,
     code: Code = None,
 ) -> None:
@@ -64,11 +88,13 @@ def report(
     """
     from kozel_sim.report_page import MARK, report_html
     from kozel_sim.runs import load, need_matches
-    from kozel_sim.store import read_finished, write_whole
+    from kozel_sim.store import read_finished
 
     need_matches(folder, read_finished(folder))
     out = out or folder / "report.html"
-    if out.is_file() and MARK.encode() in _start_of(out):
+    if out == STDOUT:
+        told = ""
+    elif out.is_file() and MARK.encode() in _start_of(out):
         told = "written over the report in"
     elif out.is_file():
         raise FileExistsError(f"{out} is there and is no report; choose another file")
@@ -76,8 +102,12 @@ def report(
         need_new_file(out)
         told = "written to"
     read_code(code)
-    write_whole(out, report_html(load(folder)).encode())
-    print(f"{told} {out}")
+    page = report_html(load(folder))
+    if out == STDOUT:
+        write_text(page, out)
+    else:
+        write_whole(out, page.encode())
+        print(f"{told} {out}")
 
 
 def _start_of(path: Path) -> bytes:
@@ -120,7 +150,9 @@ def verify(
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
     done = {"hash": 0, "replay": 0, "listed": 0}
-    for finding in look(folder, 2**31 if all_ else sample, seed, engine):  # type: ignore[arg-type]
+    with prints_aside():
+        findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
+    for finding in findings:
         done[finding.check] += 1
         if not finding.ok:
             wrong.append(vars(finding))
@@ -129,7 +161,9 @@ def verify(
     else:
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
-        told = f"{done['hash']} files hashed, {done['replay']} played again (seed {seed})"
+        told = (
+            f"{counted(done['hash'], 'file')} hashed, {done['replay']} played again (seed {seed})"
+        )
         print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
     if wrong:
         raise typer.Exit(1)
@@ -153,13 +187,15 @@ def merge(
     played = join(folders, out, lambda run, scratch: face_of(run, sweep).write(run, scratch))
     if not quiet:
         show_run(played, face_of(played, sweep), json_)
+    draw_run(played, out, *face_of(played, sweep).pictures)
     if not (quiet or json_):
-        print(f"{len(folders)} shards, {played.matches:,} matches; written to {out}")
+        shards, matches = counted(len(folders), "shard"), counted(played.matches, "match")
+        print(f"{shards}, {matches}; written to {out}")
 
 
 def export(
     folder: Folder,
-    csv: Annotated[Path, typer.Option("--csv", help="A new CSV file.")],
+    csv: Annotated[Path, typer.Option("--csv", help="A new CSV file; - prints it.")],
     rounds: Annotated[
         bool, typer.Option("--rounds", help="The rounds instead of the matches.")
     ] = False,
@@ -179,9 +215,9 @@ def export(
             f"{folder} has no {kind}; play it with{'' if rounds else 'out'} "
             f"--{'rounds' if rounds else 'aggregate'}"
         )
-    try:
-        write_csv(read_frames(folder, manifest, kind), csv)
-    except BaseException:
-        csv.unlink(missing_ok=True)
-        raise
-    print(f"written to {csv}")
+    frames = read_frames(folder, manifest, kind)
+    if csv == STDOUT:
+        write_csv(takewhile(lambda _: not reader_is_gone(), frames), sys.stdout.buffer)
+    else:
+        write_csv(frames, csv)
+        print(f"written to {csv}")

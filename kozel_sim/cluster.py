@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
 from kozel_sim.checks import Engine
 from kozel_sim.parts import Part, PartPlayer, Progress, Result
+from kozel_sim.printing import status
 from kozel_sim.store import differences
 from kozel_sim.tournaments import Deliver, Tournament
 
 LOCAL = "local"
+PATIENCE = 3.0
+"""Seconds without a worker after which it is said that one is waited for."""
+LOOK = 0.25
+"""Seconds between two looks at the workers."""
 
 
 class Cluster:
@@ -41,6 +49,7 @@ class Cluster:
         except ImportError:
             raise ValueError("--dask needs the extra dask: pip install 'kozel_sim[dask]'") from None
         self._local: Any = None
+        self._address = address
         if address == LOCAL:
             self._local = distributed.LocalCluster(
                 n_workers=os.cpu_count(),
@@ -83,17 +92,50 @@ class Cluster:
         recipe = json.dumps(planned.manifest(engine))
         futures = {self._client.submit(play_part, recipe, part, pure=False): part for part in parts}
         try:
-            for future in as_completed(futures):
-                part = futures.pop(future)
-                if future.status not in ("finished", "error"):
-                    raise OSError("the Dask cluster is lost: its scheduler does not answer")
-                deliver(part, future.result())
-                if progress:
-                    progress(planned.matches_of(part))
+            with self._watching_workers():
+                for future in as_completed(futures):
+                    part = futures.pop(future)
+                    if future.status not in ("finished", "error"):
+                        raise OSError("the Dask cluster is lost: its scheduler does not answer")
+                    deliver(part, future.result())
+                    if progress:
+                        progress(planned.matches_of(part))
         except KilledWorker as error:
             raise OSError(f"workers of the Dask cluster die of a part: {error}") from None
         finally:
             self._client.cancel(list(futures))
+
+    @contextmanager
+    def _watching_workers(self) -> Iterator[None]:
+        """Say on stderr when nothing is played since there are no workers, and when there are."""
+        over = threading.Event()
+        watcher = threading.Thread(target=self._watch_workers, args=(over,), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join(PATIENCE)
+
+    def _watch_workers(self, over: threading.Event) -> None:
+        idle_since: float | None = time.monotonic()
+        told = False
+        while not over.wait(LOOK):
+            try:
+                workers = self._client.scheduler_info()["workers"]
+            except OSError:
+                # It is lost, which the other thread says.
+                continue
+            if workers:
+                if told:
+                    status("workers have come to the Dask scheduler: it is played")
+                idle_since, told = None, False
+            elif idle_since is None:
+                idle_since = time.monotonic()
+            elif not told and time.monotonic() - idle_since >= PATIENCE:
+                at = self._address
+                status(f"no workers at the Dask scheduler {at}; waiting for one (dask worker {at})")
+                told = True
 
 
 def play_part(recipe: str, part: Part) -> Result:

@@ -223,10 +223,10 @@ def _toml(values: dict[str, Any], ladders: dict[str, str]) -> str:
             if len(inside) > 1 and sum(map(len, inside)) > 70:
                 return "[\n" + "".join(f"    {each},\n" for each in inside) + "]"
             return "[" + ", ".join(inside) + "]"
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)
 
     lines = [f"{key} = {written(value)}" for key, value in values.items() if value != []]
     if ladders:
         lines += ["", "[ladders]"]
-        lines += [f"{json.dumps(name)} = {json.dumps(text)}" for name, text in ladders.items()]
+        lines += [f"{written(name)} = {written(text)}" for name, text in ladders.items()]
     return "\n".join(lines) + "\n"

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.rng import below
 from kozel_sim.view import N_PARAMS, View
+from kozel_sim.words import did_you_mean, quoted, shorten
 
 THOUSAND = 1000
 _INT32 = 2**31 - 1
@@ -40,10 +42,16 @@ class Stage:
 
     def __post_init__(self) -> None:
         if self.trigger not in TRIGGERS:
-            raise ValueError(f"unknown trigger {self.trigger!r}; choose from {', '.join(TRIGGERS)}")
+            hint = did_you_mean(self.trigger, TRIGGERS)
+            raise ValueError(
+                f"unknown trigger {quoted(self.trigger)}{hint}; choose from {', '.join(TRIGGERS)}"
+            )
         for name in self.weights:
             if name not in FEATURES:
-                raise ValueError(f"unknown feature {name!r}; choose from {', '.join(FEATURES)}")
+                hint = did_you_mean(name, FEATURES)
+                raise ValueError(
+                    f"unknown feature {quoted(name)}{hint}; choose from {', '.join(FEATURES)}"
+                )
         bound = sum(abs(w) * FEATURES[name].largest for name, w in self.weights.items())
         if bound > _INT32:
             raise ValueError(
@@ -110,7 +118,10 @@ class Function:
     def choose(self, view: View, moves: Sequence[int]) -> int:
         """Return the function's move, legal or not."""
         view.params = [*self.params, *[0.0] * (N_PARAMS - len(self.params))]
-        return int(self.choose_code(view))
+        move = self.choose_code(view)
+        if not hasattr(type(move), "__int__"):  # a text has none
+            raise TypeError(f"it returned {quoted(move)}, which is not the code of a move")
+        return int(move)
 
 
 @dataclass(frozen=True)
@@ -170,4 +181,23 @@ class Policy:
 
 
 class IllegalMoveError(ValueError):
-    """A policy returned a move that is not legal; the message names everything about it."""
+    """A policy returned no legal move, or raised; the message names everything about it."""
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error in one line, with the last place outside this package where it passed.
+
+    Examples
+    --------
+    >>> describe_error(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    own = str(Path(__file__).parent)
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(own):
+            place = f" ({Path(file).name}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    said = shorten(" ".join(str(error).split()))
+    return type(error).__name__ + (f": {said}" if said else "") + place

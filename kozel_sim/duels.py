@@ -18,6 +18,7 @@ import pandas as pd
 from kozel_sim import stats
 from kozel_sim.checks import Engine, read_rule_sets
 from kozel_sim.decision import Policy
+from kozel_sim.equivalence import Margin, equivalence_of, read_margin
 from kozel_sim.metrics import (
     METRICS,
     DealSums,
@@ -100,7 +101,11 @@ def two_policies(first: str | Policy, second: str | Policy) -> list[Policy]:
     return pair
 
 
-def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
+def compare(
+    frame: pd.DataFrame,
+    level: float = stats.LEVEL,
+    equivalent: str | float | Margin | None = None,
+) -> pd.DataFrame:
     """Return how the two policies of each duel differ, paired by deal.
 
     Parameters
@@ -110,22 +115,29 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
         whose design is duels, gauntlet or teams.
     level : float, default 0.95
         The intervals' coverage (each by itself, not all together).
+    equivalent : float or str, optional
+        A margin within which two policies are as good as equal: in percentage points of goat rate,
+        or of another metric, like "2,metric=points_per_match".
 
     Returns
     -------
     DataFrame
         Columns preset, players, duel, policy, against (of teams: of one or two), metric,
-        estimate (the first policy's),
+        better ("less" or "more"), estimate (the first policy's),
         against_estimate (the second's), difference (the first's less the second's), std_error,
         ci_low, ci_high (of the difference), p_value (two-sided, of no difference),
         variance_reduction (how much less the difference varies than if each match had a deal of
-        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_deals,
-        method. Metrics: points_per_round, points_per_match, goat_rate.
+        its own, as a share; what playing a deal from every seat gains), level, n_matches, n_capped
+        (of these, how many reached the cap of rounds: no goat, and points as they stood), n_deals,
+        method. Metrics: points_per_round, points_per_match, goat_rate. With a margin, in the row
+        of its metric (empty in others): margin (as the row counts: of a rate a share),
+        p_equivalent (of two one-sided tests), equivalent_low, equivalent_high (the interval that
+        lies within the margin just when both reject), equivalent (whether they do at the level).
 
     Raises
     ------
     ValueError
-        If the frame has no column duel.
+        If the frame has no column duel, or the margin cannot be read.
 
     Examples
     --------
@@ -135,11 +147,15 @@ def compare(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
     (-0.53, True)
     """
     need_columns(frame, ["duel"], "; it comes from duel(), or a tournament of duels")
+    margin = None if equivalent is None else read_compared(equivalent)
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         for first, second, here in duels_of(part):
             head = keys | {"duel": f"{first}{VERSUS}{second}", "policy": first, "against": second}
-            rows += [head | _comparison(here, metric, first, second, level) for metric in COMPARED]
+            rows += [
+                head | _comparison(here, metric, first, second, level, margin)
+                for metric in COMPARED
+            ]
     return pd.DataFrame(rows)
 
 
@@ -147,8 +163,17 @@ COMPARED = ("points_per_round", "points_per_match", "goat_rate")
 """The metrics of a comparison."""
 
 
+def read_compared(equivalent: str | float | Margin) -> Margin:
+    """Read a margin; ValueError if it is none, or of a metric that is not compared."""
+    margin = read_margin(equivalent)
+    if margin.metric not in COMPARED:
+        known = ", ".join(COMPARED)
+        raise ValueError(f"equivalent: {margin.metric!r} is not compared; choose from {known}")
+    return margin
+
+
 def _comparison(
-    rows: pd.DataFrame, metric: str, first: str, second: str, level: float
+    rows: pd.DataFrame, metric: str, first: str, second: str, level: float, margin: Margin | None
 ) -> dict[str, Any]:
     """Return how two policies differ in one metric."""
     sums = DealSums.of(rows, metric)
@@ -157,13 +182,35 @@ def _comparison(
     found = sums.difference(*places, level)
     sides = [rows[rows["policy"] == name] for name in (first, second)]
     return (
-        {"metric": metric, "estimate": means[0], "against_estimate": means[1]}
+        {
+            "metric": metric,
+            "better": sums.better,
+            "estimate": means[0],
+            "against_estimate": means[1],
+        }
         | {"difference": found.estimate, "std_error": found.std_error}
         | {"ci_low": found.ci_low, "ci_high": found.ci_high}
-        | {"p_value": stats.p_value(found, sums.rate)}
+        | {"p_value": stats.p_value(found)}
         | {"variance_reduction": _reduction(sides, METRICS[metric], means), "level": level}
-        | {"n_matches": sums.matches, "n_deals": found.n_deals, "method": found.method}
+        | {
+            "n_matches": sums.matches,
+            "n_capped": sums.capped,
+            "n_deals": found.n_deals,
+            "method": found.method,
+        }
+        | (_equivalence(found, metric, margin) if margin else {})
     )
+
+
+def _equivalence(found: stats.Estimate, metric: str, margin: Margin) -> dict[str, Any]:
+    """Return what two one-sided tests say of a difference; nothing of another metric's."""
+    names = ("margin", "p_equivalent", "equivalent_low", "equivalent_high", "equivalent")
+    if metric != margin.metric:
+        return dict.fromkeys(names)
+    said = equivalence_of(found, margin.plain)
+    sure = said.p_value <= 1 - found.level
+    values = (margin.plain, said.p_value, said.ci_low, said.ci_high, sure)
+    return dict(zip(names, values, strict=True))
 
 
 def _reduction(sides: Sequence[pd.DataFrame], kind: Metric, means: Sequence[float]) -> float:

@@ -6,13 +6,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.guarded import read_named
-from kozel_sim.policies import ladder, load_code
+from kozel_sim.files import read_text
+from kozel_sim.names import file_name, is_word, read_name
+from kozel_sim.policies import ladder, load_code, read_policies
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS, ROTATIONS
+from kozel_sim.words import did_you_mean, quoted
 
 MOST_BYTES = 1 << 20
 """An experiment's file is not larger."""
@@ -52,7 +54,7 @@ class Experiment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str
     seed: int = Field(ge=0, lt=2**64, strict=True)
     deals: int = Field(ge=1, strict=True)
     rules: list[str] = Field(min_length=1)
@@ -65,12 +67,26 @@ class Experiment(BaseModel):
     variants: list[dict[str, Any]] = []
     code: list[str] = []
 
+    @field_validator("name")
+    @classmethod
+    def _names_a_folder(cls, name: str) -> str:
+        # With a letter before it a digit may be the first.
+        if not is_word(f"_{name}", ".-") or name[:1] in ("", ".", "-", "_"):
+            raise ValueError(
+                "a name, which a folder gets too, is of letters, digits, . - _ and emoji, and "
+                "begins with none of . - _"
+            )
+        return read_name(name)
+
     @model_validator(mode="after")
     def _plays_something(self) -> Experiment:
         if bool(self.policies) == bool(self.duels) or len(self.policies) == 1:
             raise ValueError("it must list either two or more policies, or duels")
         if self.design not in DESIGNS:
-            raise ValueError(f"unknown design {self.design!r}; choose from {', '.join(DESIGNS)}")
+            hint = did_you_mean(self.design, DESIGNS)
+            raise ValueError(
+                f"unknown design {quoted(self.design)}{hint}; choose from {', '.join(DESIGNS)}"
+            )
         return self
 
     @classmethod
@@ -123,23 +139,31 @@ def load_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(read_named(path, MOST_BYTES).decode().replace("\r\n", "\n"))
+        data = tomllib.loads(read_text(path, MOST_BYTES))
     except OSError as error:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     except RecursionError:
         raise ValueError(f"{path} is not valid TOML: it is nested too deep") from None
     experiment = Experiment.read(data, str(path))
+    try:
+        experiment.rule_sets()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     for file in experiment.code:
-        load_code(path.parent / file)
-    _register_ladders(experiment.ladders)
+        load_code(path.parent / file_name(file))
+    try:
+        _register_ladders(experiment.ladders)
+        read_policies([*experiment.policies, *(spec for duel in experiment.duels for spec in duel)])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return experiment
 
 
 def _register_ladders(ladders: dict[str, str]) -> None:
     """Register ladders, those first that others name."""
-    waiting = dict(ladders)
+    waiting = {read_name(name): read_name(stages) for name, stages in ladders.items()}
     while waiting:
         for name, stages in waiting.items():
             words = {word.strip() for word in stages.split(">")}
@@ -152,16 +176,18 @@ def _register_ladders(ladders: dict[str, str]) -> None:
 
 def _explain(error: ValidationError) -> str:
     """Turn the first complaint about an experiment into one line."""
-    first = error.errors()[0]
+    # A key that is none is often one that is missing, misspelt.
+    first, *_ = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return f"{key!r} is missing"
     if first["type"] == "extra_forbidden":
         known = ", ".join(Experiment.model_fields)
-        return f"unknown key {key!r}; choose from {known}"
+        hint = did_you_mean(key, Experiment.model_fields)
+        return f"unknown key {quoted(key)}{hint}; choose from {known}"
     text = f"{first['msg'][0].lower()}{first['msg'][1:]}".removeprefix("value error, ")
     if not key:
         return text
     if first["loc"][0] == "duels":
-        return f"duels: {first['input']!r}: a duel is a list of two policies"
-    return f"{key} = {first['input']!r}: {text}"
+        return f"duels: {quoted(first['input'])}: a duel is a list of two policies"
+    return f"{key} = {quoted(first['input'])}: {text}"

@@ -6,21 +6,26 @@ pyarrow takes a while to load, so it waits until something is written.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 
+from kozel_sim.files import replacing
 
-def write_csv(frames: Iterable[pd.DataFrame], path: str | Path) -> None:
+
+def write_csv(frames: Iterable[pd.DataFrame], path: str | Path | BinaryIO) -> None:
     """Write frames with the same columns one behind the other, each when it is asked for.
 
     Parameters
     ----------
     frames : iterable of DataFrame
         At least one; only one at a time is in memory.
-    path : str or Path
-        The file; what it held before is lost.
+    path : str, Path or file
+        The file; it is there whole or, after an error, as it was before. Or a file that is open for
+        bytes, which are written as they come.
 
     Raises
     ------
@@ -46,7 +51,10 @@ def write_csv(frames: Iterable[pd.DataFrame], path: str | Path) -> None:
         (each.name, pa.string() if pa.types.is_dictionary(each.type) else each.type)
         for each in found
     )
-    with csv.CSVWriter(path, schema) as writer:
+    with ExitStack() as stack:
+        if isinstance(path, str | Path):
+            path = stack.enter_context(replacing(Path(path)))
+        writer = stack.enter_context(csv.CSVWriter(path, schema))
         for frame in chain([first], rest):
             if list(frame) != schema.names:
                 raise ValueError(

@@ -67,19 +67,31 @@ def helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
 
     Those that numba has compiled already are looked into and not returned.
     """
+    found = _reached(function)
+    return [f for f in found if isinstance(f, types.FunctionType) and f is not function]
+
+
+def reached(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Return a plain function and all of a user's own behind it, of compiled ones the plain one."""
+    return [getattr(f, "py_func", f) for f in _reached(function)]
+
+
+def _reached(function: Callable[..., Any]) -> list[Callable[..., Any]]:
     found: dict[int, Callable[..., Any]] = {id(function): function}
     waiting: list[Any] = [function]
     while waiting:
         known = waiting.pop()
         plain = getattr(known, "py_func", known)
-        named = [plain.__globals__.get(n) for code in _codes(plain.__code__) for n in code.co_names]
+        named = [
+            plain.__globals__.get(n) for code in codes_of(plain.__code__) for n in code.co_names
+        ]
         for value in [*named, *(cell.cell_contents for cell in plain.__closure__ or ())]:
             inner = getattr(value, "py_func", value)
             own = isinstance(inner, types.FunctionType) and not _trusted(inner.__module__ or "")
             if own and id(value) not in found:
                 found[id(value)] = value
                 waiting.append(value)
-    return [f for f in found.values() if isinstance(f, types.FunctionType) and f is not function]
+    return list(found.values())
 
 
 def may_read(function: Callable[..., Any], fields: Collection[str]) -> bool:
@@ -96,7 +108,7 @@ def may_read(function: Callable[..., Any], fields: Collection[str]) -> bool:
             continue
         seen.add(id(value))
         if isinstance(value, types.FunctionType) and not _from(_NUMBERS, value.__module__ or ""):
-            for code in _codes(value.__code__):
+            for code in codes_of(value.__code__):
                 if any(name in fields for name in (*code.co_names, *_texts(code.co_consts))):
                     return True
                 known = value.__globals__
@@ -138,7 +150,7 @@ def _trusted(home: str) -> bool:
 
 def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes | None]:
     """Yield a function's code, constants, defaults, globals and closed-over values."""
-    for code in _codes(function.__code__):
+    for code in codes_of(function.__code__):
         yield code.co_code
         yield repr([c for c in code.co_consts if not isinstance(c, types.CodeType)]).encode()
         yield repr((code.co_names, code.co_varnames)).encode()
@@ -151,9 +163,9 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes | 
         yield from _pieces(cell.cell_contents, seen)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yield a code object and those inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from codes_of(constant)

@@ -79,6 +79,7 @@ def frame_of(
             "side": np.tile(accounts, len(matches)),
             "policy": _categories(codes, kinds),
             "points": points,
+            "points_win": np.full(rows, rules.points_win),
             "goat": goat,
             "winner": (matches["winners"][:, None] >> accounts & 1).astype(bool).ravel(),
             "rounds": each(matches["rounds"], "int32"),

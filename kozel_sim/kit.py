@@ -34,6 +34,7 @@ from kozel_sim.features import FEATURES
 from kozel_sim.moves import CLOSED
 from kozel_sim.tiles import ALL, DOUBLES
 from kozel_sim.view import View
+from kozel_sim.words import did_you_mean, quoted
 
 __all__ = [
     "ALL",
@@ -501,7 +502,8 @@ def feature(view: View, move: int, name: str) -> int:
 
 
 def _unknown_feature(name: str) -> str:
-    return f"unknown feature {name!r}; choose from {', '.join(FEATURES)}"
+    hint = did_you_mean(name, FEATURES)
+    return f"unknown feature {quoted(name)}{hint}; choose from {', '.join(FEATURES)}"
 
 
 @overload(feature, prefer_literal=True, strict=False)  # type: ignore[untyped-decorator]

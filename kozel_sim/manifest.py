@@ -28,6 +28,7 @@ from pydantic import (
 
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS
+from kozel_sim.words import counted
 
 FORMAT = "kozel-run/2"
 MANIFEST = "manifest.json"
@@ -88,7 +89,10 @@ def _rules(listed: Rules) -> Rules:
     """See that the knobs are a rule set's; one of another version may lack some."""
     if "players" not in listed.knobs:
         raise ValueError("knobs.players missing")
-    knobs = RuleSet.from_knobs(listed.knobs, base=listed.base).knobs()
+    rules = RuleSet.from_knobs(listed.knobs, base=listed.base)
+    if rules.name != listed.preset:
+        raise ValueError(f"its knobs are those of {rules.name}, not of {listed.preset}")
+    knobs = rules.knobs()
     for knob, value in listed.knobs.items():
         if json.dumps(knobs[knob]) != json.dumps(value):
             raise ValueError(f"knobs.{knob} must be written {knobs[knob]!r}")
@@ -237,7 +241,7 @@ class Key(Model):
     std_error: Parameter | None
     ci_low: Parameter | None
     ci_high: Parameter | None
-    adjusted: Parameter
+    adjusted: Parameter | None
     sequence_low: Parameter | None
     sequence_high: Parameter | None
     level: Parameter
@@ -262,6 +266,7 @@ class Manifest(Model):
     sources: Hash
     seed: Annotated[StrictInt, Field(ge=0, lt=1 << 64)]
     deals: Count
+    deals_asked: Count | None = None
     design: Design
     engine: Literal["auto", "vector", "scalar", "reference"]
     rules: Annotated[
@@ -315,7 +320,9 @@ class Manifest(Model):
             raise ValueError(f"part_sizes: there are {self.blocks} blocks")
         for a, b in self.pairs or ():
             if max(a, b) >= len(self.policies):
-                raise ValueError(f"pairs: [{a}, {b}]: there are {len(self.policies)} policies")
+                raise ValueError(
+                    f"pairs: [{a}, {b}]: the run has {counted(len(self.policies), 'policy')}"
+                )
         return self
 
     def _misfit(self, entry: Entry, tell: bool) -> str:
@@ -329,7 +336,7 @@ class Manifest(Model):
         if int(block) >= (self.blocks or 0):
             return f"it has {self.blocks} blocks"
         if entry.deals is not None and entry.deals[1] > self.deals:
-            return f"it has {self.deals} deals"
+            return f"it has {counted(self.deals, 'deal')}"
         return ""
 
 

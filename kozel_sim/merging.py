@@ -31,7 +31,7 @@ def merge(
     out : str or Path
         The folder of the whole run.
     extra : callable, optional
-        Called with the results and a folder, to add files such as plots.
+        Called with the results and a folder, to add files such as tables.
 
     Returns
     -------

@@ -7,14 +7,15 @@ played, the payoff is half of the difference of the two, so that what one wins t
 
 Legend
 ------
-payoff       what `policy` does better than `against`: more of what is wanted, less of goats and
-             points. It is a difference of two means, over the same deals.
+payoff       what `policy` does better than `against`: more of what is wanted, less of goats, and
+             of points what the rules want. It is a difference of two means, over the same deals.
 influence    what each deal adds to a payoff's error, ``[pair, deal]``; deals are common to all
              pairs, so payoffs are dependent, and are resampled together.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -25,6 +26,9 @@ import pandas as pd
 from scipy import optimize
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
+from kozel_sim.direction import better_of, sign_of
+from kozel_sim.few import unseen_error
 from kozel_sim.metrics import (
     DealSums,
     duels_of,
@@ -35,6 +39,7 @@ from kozel_sim.metrics import (
     resamples_of,
 )
 from kozel_sim.schedule import VERSUS
+from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,8 +60,8 @@ class _Game:
         What turns the difference of the means into a payoff.
     rate : bool
         Whether values are 0 or 1.
-    matches : array of int, ``[duel]``
-        How many were played.
+    matches, capped : array of int, ``[duel]``
+        How many were played, and of these reached the cap of rounds.
     """
 
     names: list[str]
@@ -66,11 +71,13 @@ class _Game:
     sign: float
     rate: bool
     matches: npt.NDArray[np.int64]
+    capped: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, part: pd.DataFrame, metric: str) -> _Game:
         """Read the duels of one preset."""
         kind = metric_of(metric)
+        sign = sign_of(better_of(metric, part))
         deals = pd.Index(pd.unique(part["deal"]))
         duels = list(duels_of(part))
         names = list(dict.fromkeys(name for duel in duels for name in duel[:2]))
@@ -84,7 +91,8 @@ class _Game:
                 totals[number, side, at] = sums.totals[sums.names.index(name)]
                 counts[number, side, at] = sums.counts[sums.names.index(name)]
         matches = np.array([int((rows["seat"] == 0).sum()) for _, _, rows in duels])
-        return cls(names, cells, totals, counts, kind.sign, kind.rate, matches)
+        capped = np.array([capped_in(rows) for _, _, rows in duels])
+        return cls(names, cells, totals, counts, sign, kind.rate, matches, capped)
 
     def payoffs(self, weights: Floats) -> Floats:
         """Return the payoff of each duel, with deals counted so often."""
@@ -129,9 +137,24 @@ class _Game:
             pair: np.mean(parts, axis=0)[np.any(met[pair], axis=0)] for pair, parts in found.items()
         }
 
-    def matches_of(self, pair: tuple[int, int]) -> int:
-        """Return how many matches two have played, in either order."""
-        return int(self.matches[(np.sort(self.cells, axis=1) == pair).all(axis=1)].sum())
+    def unseen(self, pair: tuple[int, int]) -> float:
+        """Return what deals that agree add to the error of a payoff."""
+        cells = np.flatnonzero((np.sort(self.cells, axis=1) == pair).all(axis=1))
+        sides = []
+        for cell in cells:
+            met = self.counts[cell].sum(axis=0) > 0
+            turn = 1 if self.cells[cell, 0] == pair[0] else -1
+            both = [(self.totals[cell, k][met], self.counts[cell, k][met]) for k in (0, 1)]
+            first, second = both[::turn]
+            sides.append((*first, *second))
+        if len({len(side[0]) for side in sides}) > 1:
+            return max(unseen_error([side], self.rate) for side in sides)
+        return unseen_error(sides, self.rate)
+
+    def matches_of(self, pair: tuple[int, int]) -> dict[str, int]:
+        """Return how many matches two have played, in either order, and how many were capped."""
+        met = (np.sort(self.cells, axis=1) == pair).all(axis=1)
+        return {"n_matches": int(self.matches[met].sum()), "n_capped": int(self.capped[met].sum())}
 
     def need_all(self, place: str) -> None:
         """Raise ValueError unless every two policies have met."""
@@ -166,7 +189,8 @@ def payoffs(
     DataFrame
         A row for every pair in either order: preset, players, policy, against, metric, payoff
         (positive where policy does better), std_error, ci_low, ci_high, p_value, p_holm (adjusted
-        over the preset's pairs), level, n_matches, n_deals, method.
+        over the preset's pairs), level, n_matches, n_capped (of these, how many reached the cap of
+        rounds; their points count as they stood), n_deals, method.
 
     Raises
     ------
@@ -193,8 +217,9 @@ def payoffs(
             both = (float(matrix[pair]), error_of(influence))
             payoff, error = (stats.without_dust(x, game.scale) for x in both)
             n = len(influence)
+            error = math.hypot(error, game.unseen(pair))
             found[pair] = stats.difference_estimate(payoff, error, n, inside, game.rate)
-        plain = [stats.p_value(one, game.rate) for one in found.values()]
+        plain = [stats.p_value(one) for one in found.values()]
         for (pair, one), p, p_holm in zip(found.items(), plain, holm(plain), strict=True):
             method = one.method + (f", Bonferroni over {len(pairs)}" if simultaneous else "")
             for first, second, turn in ((*pair, 1), (*pair[::-1], -1)):
@@ -204,7 +229,7 @@ def payoffs(
                     | {"policy": game.names[first], "against": game.names[second]}
                     | {"metric": metric, "payoff": turn * one.estimate, "std_error": one.std_error}
                     | {"ci_low": ends[0], "ci_high": ends[1], "p_value": p, "p_holm": p_holm}
-                    | {"level": level, "n_matches": game.matches_of(pair), "n_deals": one.n_deals}
+                    | {"level": level, **game.matches_of(pair), "n_deals": one.n_deals}
                     | {"method": method}
                 )
     return pd.DataFrame(rows)
@@ -236,7 +261,7 @@ def nash(
         By preset, the largest share first: preset, players, policy, metric, share (in the mixture),
         std_error, ci_low, ci_high (of the share), support (the part of the resamples in which it
         has a share), against_mixture (its payoff against the mixture; 0 for those in it, less for
-        others), level, n_matches, n_deals, method.
+        others), level, n_matches, n_capped, n_deals, method.
 
     Raises
     ------
@@ -285,8 +310,9 @@ def nash(
                 | {"ci_low": float(ends[0, i]), "ci_high": float(ends[1, i])}
                 | {"support": float(np.mean(drawn[:, i] > 0))}
                 | {"against_mixture": float(matrix[i] @ share), "level": level}
-                | {"n_matches": int(game.matches.sum()), "n_deals": n}
-                | {"method": f"linear program, deals drawn {resamples} times"}
+                | {"n_matches": int(game.matches.sum()), "n_capped": int(game.capped.sum())}
+                | {"n_deals": n}
+                | {"method": f"linear program, deals drawn {counted(resamples, 'time')}"}
             )
     return pd.DataFrame(rows)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +21,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
+from kozel_sim.direction import better_of, sign_of
+from kozel_sim.fixed import Span
 from kozel_sim.rows import strata_of
 from kozel_sim.schedule import VERSUS
 
@@ -41,19 +44,11 @@ class Metric:
         The column whose sum it is divided by; None for the number of seats.
     rate : bool
         The values are 0 or 1.
-    less_is_better : bool
-        Whether a player wants little of it.
     """
 
     value: str
     weight: str | None = None
     rate: bool = False
-    less_is_better: bool = True
-
-    @property
-    def sign(self) -> float:
-        """What turns a difference into an advantage."""
-        return -1.0 if self.less_is_better else 1.0
 
 
 METRICS: dict[str, Metric] = {
@@ -61,9 +56,10 @@ METRICS: dict[str, Metric] = {
     "points": Metric("points"),
     "points_per_match": Metric("points"),
     "points_per_round": Metric("points", "rounds"),
-    "rating": Metric("rating", less_is_better=False),
+    "rating": Metric("rating"),
 }
-"""By name. Points are those of a match's end, by match (under either name) or by round played."""
+"""By name. Points are those of a match's end, by match (under either name) or by round played.
+Which way each is better is asked of ``kozel_sim.direction``."""
 
 
 def metric_of(name: str) -> Metric:
@@ -85,10 +81,14 @@ class DealSums:
         See the module's legend.
     rate : bool
         Whether the values are 0 or 1.
-    matches : int
-        How many matches there are.
+    matches, capped : int
+        How many matches there are, and how many of them reached the cap of rounds.
     strata : array of int, ``[deal]``
         The cyclic order of the players that a deal is played in, see ``stats.clustered_error``.
+    better : str
+        Which way the metric is better under these rules, "less" or "more"; empty if not known.
+    span : (float, float), optional
+        Between what the rules keep the metric of the only name, who sits at every seat.
     """
 
     names: list[Any]
@@ -96,7 +96,10 @@ class DealSums:
     counts: Floats
     rate: bool
     matches: int
+    capped: int
     strata: npt.NDArray[np.int64]
+    better: str
+    span: Span | None = None
 
     @classmethod
     def of(cls, rows: pd.DataFrame, metric: str, by: str = "policy") -> DealSums:
@@ -113,7 +116,10 @@ class DealSums:
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
         matches = int((rows["seat"] == 0).sum())
-        return cls(list(found), totals, counts, kind.rate, matches, strata_of(rows))
+        span = _span_of(rows, kind, matches) if len(found) == 1 else None
+        strata, better = strata_of(rows), better_of(metric, rows)
+        capped, rate = capped_in(rows), kind.rate
+        return cls(list(found), totals, counts, rate, matches, capped, strata, better, span)
 
     @classmethod
     def join(cls, parts: Sequence[DealSums]) -> DealSums:
@@ -127,13 +133,23 @@ class DealSums:
             counts[rows, at : at + part.deals] = part.counts
             at += part.deals
         strata = np.concatenate([part.strata for part in parts])
-        matches = sum(part.matches for part in parts)
-        return cls(names, totals, counts, parts[0].rate, matches, strata)
+        matches, capped = (
+            sum(x) for x in zip(*((p.matches, p.capped) for p in parts), strict=True)
+        )
+        spans = [part.span for part in parts if part.span is not None]
+        span = (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+        rate, better = parts[0].rate, parts[0].better
+        return cls(names, totals, counts, rate, matches, capped, strata, better, span)
 
     @property
     def deals(self) -> int:
         """How many deals there are."""
         return int(self.totals.shape[1])
+
+    @property
+    def sign(self) -> float:
+        """What turns a difference into an advantage; ValueError where that is not known."""
+        return sign_of(self.better)
 
     @property
     def means(self) -> Floats:
@@ -149,16 +165,27 @@ class DealSums:
     def mean(self, place: int, level: float) -> stats.Estimate:
         """Return the mean of the name at a place, clustered by deal."""
         totals, counts = self.totals[place], self.counts[place]
-        return stats.clustered_mean(totals, counts, level, self.rate, self.strata)
+        found = stats.clustered_mean(totals, counts, level, self.rate, self.strata, self.span)
+        return replace(found, better=self.better)
 
     def difference(self, first: int, second: int, level: float) -> stats.Estimate:
         """Return the first mean less the second, paired and clustered by deal."""
         one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
-        return stats.clustered_difference(one, two, level, self.rate, self.strata)
+        found = stats.clustered_difference(one, two, level, self.rate, self.strata)
+        return replace(found, better=self.better)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
         return list(combinations(range(len(self.names)), 2))
+
+
+def _span_of(rows: pd.DataFrame, kind: Metric, matches: int) -> Span | None:
+    """Return between what the rules keep a metric of all seats; None if rows are not all."""
+    head = rows.iloc[0]
+    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * int(head["players"]):
+        return None
+    goats = stats.goats_in(rows, str(head["preset"]), int(head["players"]))
+    return goats.of_a_player if goats else None
 
 
 def values_of(rows: pd.DataFrame, kind: Metric) -> tuple[Floats, Floats]:

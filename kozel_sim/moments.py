@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kozel_sim.chain import ARM_NAMES
-from kozel_sim.checks import is_whole
 from kozel_sim.decision import THOUSAND, Ladder, Policy
 from kozel_sim.features import TRIGGERS
 from kozel_sim.moves import decode_move, encode_move
+from kozel_sim.outside import is_whole
 from kozel_sim.policies import get_policy
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.reference import Round, show_score
 from kozel_sim.rng import Luck
-from kozel_sim.scoring import Settled, settle
+from kozel_sim.scoring import Settled, settle, start_of_match
 from kozel_sim.tiles import NAMES, Hand, tile_id
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,9 @@ def round_of(record: Record, number: int) -> RoundRecord:
 
 def state_before(record: Record, number: int) -> Settled:
     """Return the score before a round."""
-    rules, n = record.rules, record.rules.sides
-    start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
+    start = start_of_match(record.rules)
     if number == 0:
-        return replace(start, opened=[rules.open_at == 0] * n)
+        return start
     last = record.rounds[number - 1]
     return replace(
         start,
@@ -101,13 +101,37 @@ def state_before(record: Record, number: int) -> Settled:
     )
 
 
+def pot_paid(record: Record, number: int) -> tuple[int, int]:
+    """Return how much of what a round wrote had waited in the pot, and the side that got it.
+
+    (0, -1) where nothing was paid: a pot is paid whole, or stays.
+    """
+    told, before = round_of(record, number), state_before(record, number)
+    if not before.pot or told.pot:
+        return 0, -1
+    *_, last = walk(record, number)
+    left = [Hand(hand).names for hand in last.hands]
+    score = list(before.accounts), list(before.memory), list(before.opened)
+    alone = settle(record.rules, left, told.end, told.by, *score, 0)
+    (side,) = (s for s, x in enumerate(told.written) if x != alone.written[s])
+    return before.pot, side
+
+
 def walk(record: Record, number: int) -> Iterator[Round]:
-    """Yield the Round before each of its events and after the last: one object, moved on."""
+    """Yield the Round before each of its events and after the last: one object, moved on.
+
+    Raises
+    ------
+    ValueError
+        At an event that cannot happen there.
+    """
     told = round_of(record, number)
     hands = [Hand.of(*hand) for hand in told.hands]
     round_ = Round(record.rules, hands, [tile_id(t) for t in told.bazaar], told.leader)
-    for event in told.events:
+    for at, event in enumerate(told.events):
         yield round_
+        if not _can_happen(round_, event):
+            raise ValueError(f"round {number}, event {at}: it cannot happen there: {event}")
         if event.draw is not None:
             round_.draw()
         elif event.play:
@@ -231,6 +255,20 @@ def _find(name: str) -> Policy | None:
         return None
 
 
+def _can_happen(round_: Round, event: Event) -> bool:
+    """Tell whether the rules let an event follow."""
+    if event.seat != round_.seat or round_.end is not None:
+        return False
+    moves = round_.moves()
+    if event.play:
+        arms = {laid.arm for laid in event.play}
+        return len(arms) == len(event.play) and _code(event) in moves
+    if event.draw is not None:
+        first = NAMES[round_.bazaar[0]] if round_.drawable else None
+        return not moves and event.draw == first
+    return not moves and not round_.drawable
+
+
 def _code(event: Event) -> int:
     return encode_move([(tile_id(p.tile), p.arm, p.closed) for p in event.play])
 
@@ -273,19 +311,35 @@ def outcome_words(record: Record, number: int) -> str:
     what = "goes out" if told.end == "out" else "makes a fish: nobody can go on"
     pairs = record.rules.teams == "pairs"
     side = "pair" if pairs else "seat"
-    written = [f"{side} {s}: {points}" for s, points in enumerate(told.written) if points]
+    waited, paid = pot_paid(record, number)
+    written = [
+        f"{side} {s}: {points}" + f" ({waited} of it had waited in the pot)" * (s == paid)
+        for s, points in enumerate(told.written)
+        if points
+    ]
     verb = "Credited" if record.rules.ledger == "credit" else "Written"
     left = ", ".join(f"seat {s}: {points}" for s, points in enumerate(told.hand_points))
     text = (
         f"Seat {told.by} {what}. Left in hand: {left}. {verb}: {', '.join(written) or 'nothing'}."
     )
     if told.pot:
-        text += f" {told.pot} wait in the pot."
+        text += f" {pot_words(told.pot)}."
     if number == len(record.rounds) - 1:
         goats = " and ".join(f"{side} {s}" for s in record.result.goats)
-        capped = f"The match is stopped after {number + 1} rounds."
+        capped = f"The match is stopped after {counted(number + 1, 'round')}."
         text += f" {capped}" if record.result.capped else f" The match is over. Goat: {goats}."
     return text
+
+
+def pot_words(points: int) -> str:
+    """Say what waits in the pot.
+
+    Examples
+    --------
+    >>> pot_words(14), pot_words(1)
+    ('14 points wait in the pot', '1 point waits in the pot')
+    """
+    return f"{counted(points, 'point waits', 'points wait')} in the pot"
 
 
 def account_words(record: Record, number: int, seat: int, *, after: bool) -> str:

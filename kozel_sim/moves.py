@@ -19,7 +19,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
-from kozel_sim.rules import RuleSet
+from kozel_sim.opening import may_lead
+from kozel_sim.outside import need_bool, need_hand, need_list, need_whole
+from kozel_sim.rules import RuleSet, need_rules
 from kozel_sim.tiles import DOUBLES, HAS, NAMES, Hand, tiles_of
 
 MAX_ARMS = 4
@@ -95,7 +97,7 @@ def legal_codes(
 ) -> list[int]:
     """Return the codes of all legal moves of a hand (a mask), in the order of the list of moves."""
     if not arms:
-        return [tile + 1 for tile in tiles_of(hand)]
+        return [tile + 1 for tile in tiles_of(hand & may_lead(rules))]
     if not rules.close_doubles and rules.multi_double == "none":
         return [
             (tile + 1) << 8 * arm
@@ -150,7 +152,8 @@ def legal_moves(
     Parameters
     ----------
     rules : RuleSet
-        The rules; multi_double, close_doubles and close_two_rule are what matters here.
+        The rules; multi_double, close_doubles, close_two_rule and (on the empty table) lead_blank
+        are what matters here.
     hand : sequence of str
         Tile names like ``"6-4"``.
     arms : sequence of int or None
@@ -169,7 +172,8 @@ def legal_moves(
     Raises
     ------
     ValueError
-        If a tile's name is wrong or an arm's value is not 0 to 6.
+        If a tile's name is wrong or named twice, or there are no such arms: none, two of a line, or
+        four around a four-way double (knob spinner), each with a value from 0 to 6 or None.
 
     Examples
     --------
@@ -177,10 +181,18 @@ def legal_moves(
     >>> legal_moves(rules, ["6-4", "1-1", "3-0"], [4, 0])
     [[('6-4', 0, False)], [('3-0', 1, False)]]
     """
-    for value in arms:
-        if value is not None and value not in range(7):
-            raise ValueError(f"an arm shows a value from 0 to 6 or None, not {value!r}")
+    tiles = Hand.of(*need_hand("the hand", hand))
+    four = need_bool("spinner", spinner)
+    arms = [
+        None if value is None else need_whole(f"arms: what arm {arm} shows", value, 0, 6)
+        for arm, value in enumerate(need_list("arms", arms))
+    ]
     if len(arms) > MAX_ARMS:
-        raise ValueError(f"a chain has at most {MAX_ARMS} arms, not {len(arms)}")
-    codes = legal_codes(rules, Hand.of(*hand), arms, spinner, doubles_laid)
+        raise ValueError(f"arms: a chain has at most {MAX_ARMS} arms, not {len(arms)}")
+    if four and not need_rules(rules).spinner:
+        raise ValueError("spinner: these rules know no four-way double (knob spinner)")
+    if len(arms) not in ((4,) if four else (0, 2)):
+        raise ValueError(f"arms: a chain has no arms, two, or with spinner four, not {len(arms)}")
+    laid = need_whole("doubles_laid", doubles_laid, 0, 7)
+    codes = legal_codes(need_rules(rules), tiles, arms, four, laid)
     return [[(NAMES[t], arm, closed) for t, arm, closed in decode_move(code)] for code in codes]

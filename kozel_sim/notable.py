@@ -25,6 +25,7 @@ from kozel_sim.rows import whole_matches
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, read_frames
 from kozel_sim.tournaments import Tournament
+from kozel_sim.words import counted
 
 LONGEST, FISH, CLOSEST = "longest", "fish", "closest"
 MEANINGS = {
@@ -64,6 +65,8 @@ class Notable:
         How many rounds the match has, where it is known.
     points : tuple of int, optional
         By seat, at the end, where they are known.
+    waited : int, default 0
+        The pot that had waited, and was paid in the round of the fish.
     """
 
     kind: str
@@ -77,6 +80,7 @@ class Notable:
     seat: int | None = None
     rounds: int | None = None
     points: tuple[int, ...] | None = None
+    waited: int = 0
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ def _closest(part: pd.DataFrame, rules: RuleSet, seed: int) -> Notable | None:
     goat_low, goat_high = np.where(goat, points, far).min(1), np.where(goat, points, -far).max(1)
     rest_low, rest_high = np.where(goat, far, points).min(1), np.where(goat, -far, points).max(1)
     # Goats have the most points, or where points are good the fewest.
-    gap = goat_low - rest_high if rules.reach_effect == "loses" else rest_low - goat_high
+    gap = rest_low - goat_high if rules.points_win else goat_low - rest_high
     at = int(np.where(whole, gap, far).argmin())
     return _match(CLOSEST, part, rules, seed, at, int(gap[at]))
 
@@ -250,7 +254,15 @@ class Best:
                 int(written[at]),
                 round=int(part["round"].iloc[at]),
                 seat=int(part["seat"].iloc[at]),
+                waited=_paid(part, at, key[1]),
             )
+
+
+def _paid(part: pd.DataFrame, at: int, players: int) -> int:
+    """Return the pot that was paid in the round of a row: it is paid whole, or stays."""
+    if not part["round"].iloc[at] or part["pot"].iloc[at]:
+        return 0
+    return int(part["pot"].iloc[at - players])
 
 
 def _rounds_of(run: Run) -> Iterator[pd.DataFrame]:
@@ -293,7 +305,8 @@ def _fish_again(run: Run, parts: dict[Key, pd.DataFrame], best: Best) -> dict[Ke
             continue
         for each in frames:
             best.take(each["rounds"])
-        some = f"looked for in the first {most:,} of {len(deals):,} deals; with --rounds in all"
+        all_deals = counted(len(deals), "deal")
+        some = f"looked for in the first {most:,} of {all_deals}; with --rounds in all"
         told.setdefault(key, {})[block.duel] = some if most < len(deals) else ""
     return {key: _where(by_duel) for key, by_duel in told.items()}
 

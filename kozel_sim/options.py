@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kozel_sim.performing import prints_aside
+from kozel_sim.words import quoted
+
 if TYPE_CHECKING:
     from kozel_sim.decision import Policy
     from kozel_sim.rules import RuleSet
+    from kozel_sim.stopping import SprtStop
     from kozel_sim.stopping import Stop as StopRule
     from kozel_sim.tournaments import Mapper
 
@@ -22,7 +26,7 @@ def whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+        raise typer.BadParameter(f"{quoted(text)} is not a whole number") from None
 
 
 def number(*names: str, help: str) -> Any:
@@ -65,6 +69,13 @@ def complete_knobs(incomplete: str) -> list[str]:
     return last_of(changes, incomplete)
 
 
+def complete_engines(incomplete: str) -> list[str]:
+    """Return the engines that a word may become."""
+    from kozel_sim.checks import ENGINES
+
+    return [name for name in ENGINES if name.startswith(incomplete)]
+
+
 def complete_paths(incomplete: str, ending: str) -> list[str]:
     """Return the folders, and the files with this ending, that a path may become."""
     paths = glob(f"{escape(incomplete)}*")
@@ -97,6 +108,15 @@ Matches = Annotated[
     number("-n", "--matches", help="Deals per table (each is played from every seat)."),
 ]
 Seed = Annotated[int | None, number("--seed", help="Fixes all luck; drawn if not given.")]
+FixedSeed = Annotated[int, number("--seed", help="Fixes all luck.")]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="auto, vector, scalar or reference (plain Python); the results are the same.",
+        autocompletion=complete_engines,
+    ),
+]
 Workers = Annotated[
     int, number("-j", "--workers", help="Threads, 0 for one per core; the results are the same.")
 ]
@@ -196,6 +216,14 @@ Stop = Annotated[
         help="Stop when sure: width=0.002 (of intervals), or sprt (who is better); -n is the most.",
     ),
 ]
+Equivalent = Annotated[
+    str | None,
+    typer.Option(
+        "--equivalent",
+        help="As good as equal within so much: 0.5 (percentage points of goat rate), or "
+        "2,metric=points_per_match.",
+    ),
+]
 Shard = Annotated[
     str | None,
     typer.Option(
@@ -219,7 +247,8 @@ def read_code(paths: list[Path] | None) -> list[str]:
     """Load policy files; return the names of the policies that they register."""
     from kozel_sim.policies import load_code
 
-    return [name for path in paths or [] for name in load_code(path)]
+    with prints_aside():
+        return [name for path in paths or [] for name in load_code(path)]
 
 
 def read_field(policies: str | None, own: list[str]) -> list[Policy]:
@@ -237,7 +266,9 @@ def read_rules(
 
     presets = [name.strip() for name in names.split(",") if name.strip()]
     if not presets or (one and len(presets) > 1):
-        raise ValueError(f"--rules {names!r}: {'one preset' if one else 'a preset'} is needed")
+        raise ValueError(
+            f"--rules {quoted(names)}: {'one preset' if one else 'a preset'} is needed"
+        )
     knobs = dict(read_knob(change) for change in changes or [])
     return [RuleSet.preset(name, players).replace(**knobs) for name in presets]
 
@@ -246,7 +277,7 @@ def read_knob(text: str) -> tuple[str, Any]:
     """Read a ``knob=value`` option; numbers are numbers, the rest stays text."""
     knob, sign, value = text.partition("=")
     if not sign:
-        raise ValueError(f"--set {text!r} is not knob=value")
+        raise ValueError(f"--set {quoted(text)} is not knob=value")
     return knob.strip(), int(value) if value.strip().lstrip("-").isdigit() else value.strip()
 
 
@@ -254,7 +285,7 @@ def read_variants(text: str) -> list[dict[str, Any]]:
     """Read a ``knob=value,value`` option into one change per value."""
     knob, sign, values = text.partition("=")
     if not sign or not values:
-        raise ValueError(f"--vary {text!r} is not knob=value,value")
+        raise ValueError(f"--vary {quoted(text)} is not knob=value,value")
     return [dict([read_knob(f"{knob}={value}")]) for value in values.split(",")]
 
 
@@ -266,17 +297,33 @@ def cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-MOST_DEALS = 100_000
-"""Deals of a run that may stop, where -n says no other number."""
+def threads(workers: int) -> int:
+    """Return how many threads the option asks for, one per core where it is 0."""
+    if workers < 0:
+        raise ValueError(
+            f"--workers must be a whole number of 1 or more, or 0 for one per core, not {workers}"
+        )
+    return workers or cores()
 
 
 def read_rule(stop: str | None, deals: int | None, usual: int) -> tuple[StopRule | None, int]:
     """Return the stopping rule that an option names, and how many deals there are at the most."""
     if stop is None:
         return None, usual if deals is None else deals
+    from kozel_sim.sequential import MOST_DEALS
     from kozel_sim.stopping import read_stop
 
     return read_stop(stop), MOST_DEALS if deals is None else deals
+
+
+def read_test(stop: str | None, deals: int | None) -> tuple[SprtStop | None, int]:
+    """Return the test of who is better that an option names, and how many deals there may be."""
+    from kozel_sim.stopping import SprtStop
+
+    rule, most = read_rule(stop or "sprt", deals, 0)
+    if not isinstance(rule, SprtStop):
+        raise ValueError(f"--stop {stop!r}: what is foretold is a test; write sprt, or nothing")
+    return rule if stop else None, most
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from scipy import special
 from scipy import stats as distributions
 
 from kozel_sim import stats
-from kozel_sim.duels import compare
+from kozel_sim.duels import COMPARED, compare
+from kozel_sim.equivalence import deals_for_equivalence, read_margin
 
 POWERS = (0.8, 0.9, 0.95)
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -24,6 +25,11 @@ LEAST = 1e-6
 """The least difference that is planned for, in deviations."""
 
 
+DIFFERENCE = "power of the t-test, paired by deal"
+EQUIVALENCE = "power of two one-sided tests of equivalence, paired by deal"
+"""The methods of plans, if the difference is as large as asked for, and if it is 0."""
+
+
 def plan(
     pilot: pd.DataFrame,
     detect: float,
@@ -31,6 +37,7 @@ def plan(
     level: float = stats.LEVEL,
     metric: str = "points_per_match",
     seconds_per_deal: float = 0.0,
+    equivalent: float | None = None,
 ) -> pd.DataFrame:
     """Return how many deals a duel needs to detect a difference, and the alternatives.
 
@@ -48,6 +55,9 @@ def plan(
         What is compared, paired by deal.
     seconds_per_deal : float, default 0
         The measured time of one deal, from every seat.
+    equivalent : float, optional
+        A margin, in the unit of the metric (of a goat rate percentage points): also plan to show
+        that a difference of 0 lies within it, see ``kozel_sim.equivalence``.
 
     Returns
     -------
@@ -56,7 +66,10 @@ def plan(
         and `POWERS`: preset, players, duel, metric, asked, detect, power, level, deviation (of one
         deal's paired difference), deviation_high (its upper limit at the level, by chi-square),
         deals, matches, seconds, deals_high (if the deviation is at its limit), seconds_high,
-        unpaired_matches (that matches on deals of their own would need), pilot_deals, method.
+        unpaired_matches (that matches on deals of their own would need), pilot_deals,
+        pilot_matches, pilot_capped (of these, how many reached the cap of rounds), method.
+        With a margin, the same for equivalence behind them: detect is the margin, and the method
+        says so.
 
     Raises
     ------
@@ -65,9 +78,9 @@ def plan(
 
     Notes
     -----
-    Deals by the paired t-test's power (statsmodels). Where the pilot's deals all agree, nothing is
-    known of the spread: two deals would do if that went on, and deals_high is the pilot's own
-    number. Rounding up to whole cycles of a design is left to who plays it.
+    Deals by the paired t-test's power (statsmodels). Where few of the pilot's deals differ, or
+    none, the spread is that of its error, with those that might have (``kozel_sim.few``). Rounding
+    up to whole cycles of a design is left to who plays it.
 
     References
     ----------
@@ -83,6 +96,24 @@ def plan(
     >>> bool(first["deals"] < first["deals_high"])
     True
     """
+    need_plan(detect, power, level, metric)
+    found = compare(pilot, level)
+    margin = None if equivalent is None else read_margin(equivalent, metric)
+    asked = [(detect, power)]
+    asked += [
+        (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
+    ]
+    rows: list[dict[str, Any]] = []
+    for one in found[found["metric"] == metric].to_dict("records"):
+        rows += _plans(one, asked, level, seconds_per_deal)
+        if margin is not None:
+            wished = [(margin.plain, chance) for chance in dict.fromkeys((power, *POWERS))]
+            rows += _plans(one, wished, level, seconds_per_deal, EQUIVALENCE)
+    return pd.DataFrame(rows)
+
+
+def need_plan(detect: float, power: float, level: float, metric: str) -> None:
+    """Raise ValueError if a plan is asked for that cannot be made."""
     stats.need_level(level)
     if not 0 < detect < math.inf:
         raise ValueError(f"detect must be more than 0, not {detect!r}")
@@ -92,22 +123,16 @@ def plan(
         )
     if not 1 - level < power < 1:
         raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
-    found = compare(pilot, level)
-    if metric not in set(found["metric"]):
-        known = ", ".join(found["metric"].unique())
-        raise ValueError(f"unknown metric {metric!r}; choose from {known}")
-    asked = [(detect, power)]
-    asked += [
-        (detect * share, chance) for share in SHARES for chance in POWERS if chance > 1 - level
-    ]
-    rows: list[dict[str, Any]] = []
-    for one in found[found["metric"] == metric].to_dict("records"):
-        rows += _plans(one, asked, level, seconds_per_deal)
-    return pd.DataFrame(rows)
+    if metric not in COMPARED:
+        raise ValueError(f"unknown metric {metric!r}; choose from {', '.join(COMPARED)}")
 
 
 def _plans(
-    one: dict[Any, Any], asked: Sequence[tuple[float, float]], level: float, seconds: float
+    one: dict[Any, Any],
+    asked: Sequence[tuple[float, float]],
+    level: float,
+    seconds: float,
+    method: str = DIFFERENCE,
 ) -> list[dict[str, Any]]:
     """Return the plans from one duel's row of ``compare``."""
     n = int(one["n_deals"])
@@ -116,19 +141,26 @@ def _plans(
     deviation = float(one["std_error"]) * math.sqrt(n)
     high = deviation * math.sqrt((n - 1) / distributions.chi2.ppf(1 - level, n - 1))
     of_a_deal = int(one["n_matches"]) / n
+    needed = deals_needed if method == DIFFERENCE else deals_for_equivalence
     rows = []
     for number, (detect, power) in enumerate(asked):
-        deals = deals_needed(detect, deviation, power, level)
-        deals_high = deals_needed(detect, high, power, level) if deviation > 0 else max(n, 2)
+        deals = needed(detect, deviation, power, level)
+        deals_high = needed(detect, high, power, level) if deviation > 0 else max(n, 2)
         unpaired = deals * of_a_deal / max(1 - float(one["variance_reduction"]), 1e-9)
         rows.append(
             {key: one[key] for key in ("preset", "players", "duel", "metric")}
-            | {"asked": number == 0, "detect": detect, "power": power, "level": level}
+            | {
+                "asked": number == 0 and method == DIFFERENCE,
+                "detect": detect,
+                "power": power,
+                "level": level,
+            }
             | {"deviation": deviation, "deviation_high": high, "deals": deals}
             | {"matches": math.ceil(deals * of_a_deal), "seconds": deals * seconds}
             | {"deals_high": deals_high, "seconds_high": deals_high * seconds}
             | {"unpaired_matches": math.ceil(unpaired), "pilot_deals": n}
-            | {"method": "power of the t-test, paired by deal"}
+            | {"pilot_matches": int(one["n_matches"]), "pilot_capped": int(one["n_capped"])}
+            | {"method": method}
         )
     return rows
 

@@ -9,7 +9,6 @@ Here are those of a field (a row for every policy, duel or rule set); those of h
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,32 +16,43 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kozel_sim.direction import better_of, in_words, metric_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
+    LINE,
     SERIES,
     VERMILION,
     above,
+    changed_rules,
     differences,
     errors,
+    headed,
     in_percent,
     intervals,
+    labelled,
     name_rows,
     new_axes,
     new_figure,
+    new_rows,
     one,
     plain,
+    rows_height,
+    squeezed,
     table_of,
     title_of,
     wrapped,
 )
-from kozel_sim.field_plots import nash, payoffs, ratings
+from kozel_sim.field_plots import changes, nash, payoffs, ratings
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 
 __all__ = [
     "ablation",
+    "all_changes",
     "all_duels",
+    "changes",
     "convergence",
     "duels",
     "forest",
@@ -63,12 +73,11 @@ __all__ = [
 LABELS = {
     "goat_rate": "goat rate: share of matches lost",
     "points": "mean points at the end of a match",
-    "rating": "mean rating points",
+    "rating": "mean room rating of a match",
 }
-LABEL_WIDTH = 50
-"""Characters of a line of a long label."""
 
 
+@in_own_style
 def leaderboard(
     summary: pd.DataFrame,
     ax: Axes | None = None,
@@ -107,23 +116,26 @@ def leaderboard(
     rows = rows[rows["metric"] == metric]
     if rows.empty:
         raise ValueError(f"the summary has no metric {metric!r}; choose from {', '.join(choices)}")
-    rows = rows.sort_values("estimate", ascending=metric == "rating")
+    better = better_of(metric, rows)
+    rows = rows.sort_values("estimate", ascending=sign_of(better) > 0)
+    group = summary.columns[list(summary.columns).index("metric") - 1]
+    names = [wrapped(str(name)) for name in rows[group]]
     if ax is None:
-        ax = new_axes(7, 1.2 + 0.4 * len(rows))
-    what = summary.columns[list(summary.columns).index("metric") - 1]
-    names = [wrapped(str(name)) for name in rows[what]]
+        ax = new_rows(7, names, 0.4)
     look = {"markersize": 3, "capsize": 5}
     intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names, **look)
     for y, estimate in enumerate(rows["estimate"]):
         above(ax, estimate, y, f"{estimate:.1%}" if metric == "goat_rate" else f"{estimate:.2f}")
-    ax.set_xlabel(f"{LABELS.get(metric, metric)} ({percent(rows['level'].iloc[0])} interval)")
+    what = f"{LABELS.get(metric, metric)}{in_words(metric, better)}"
+    labelled(ax, f"{what} ({percent(rows['level'].iloc[0])} interval)")
     if metric == "goat_rate":
         in_percent(ax)
-    ax.set_title(title_of(rows), loc="left")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax
 
 
+@in_own_style
 def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
     """Return a new figure with a leaderboard for each preset and number of players.
 
@@ -136,10 +148,11 @@ def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
     """
     one(summary, "metric", metric)
     parts = list(summary.groupby(["preset", "players"], observed=True, sort=False))
-    tallest = max(part["policy"].nunique() for _, part in parts)
+    boards = [[wrapped(str(name)) for name in part["policy"].unique()] for _, part in parts]
+    tallest = max(rows_height(board, 0.4) for board in boards)
     columns = min(2, len(parts))
     lines = -(-len(parts) // columns)
-    figure = new_figure(7 * columns, lines * (1.2 + 0.4 * tallest))
+    figure = new_figure(7 * columns, lines * tallest)
     axes = figure.subplots(lines, columns, squeeze=False)
     for ax in axes.flat[len(parts) :]:
         ax.remove()
@@ -147,12 +160,15 @@ def leaderboards(summary: pd.DataFrame, metric: str = "goat_rate") -> Figure:
         if metric in set(part["metric"]):
             leaderboard(part, ax, metric=metric)
         else:
-            ax.set_title(f"{preset}, {players} players", loc="left")
-            ax.text(0.5, 0.5, f"no {metric} under these rules", ha="center", va="center")
+            headed(ax, f"{preset}, {players} players")
+            ax.text(
+                0.5, 0.5, f"no {metric_words(metric)} under these rules", ha="center", va="center"
+            )
             ax.set_axis_off()
     return figure
 
 
+@in_own_style
 def goat_rates(
     summary: pd.DataFrame,
     ax: Axes | None = None,
@@ -195,7 +211,9 @@ def goat_rates(
     parts = [one(rows, "policy", name) for name in policies]
     presets = list(dict.fromkeys(rows["preset"]))[::-1]
     if ax is None:
-        ax = new_axes(7.5, 1.6 + len(presets) * (0.25 + 0.13 * len(policies)))
+        names = [wrapped(str(preset)) for preset in presets]
+        legend = sum(wrapped(name).count("\n") + 1 for name in policies) * LINE / 2
+        ax = new_axes(7.5, legend + rows_height(names, 0.25 + 0.13 * len(policies)))
     for number, (name, part) in enumerate(zip(policies, parts, strict=True)):
         shift = 0.36 - 0.72 * (number + 0.5) / len(policies)
         height = [presets.index(preset) + shift for preset in part["preset"]]
@@ -214,13 +232,15 @@ def goat_rates(
     name_rows(ax, [wrapped(str(preset)) for preset in presets])
     ax.set_ylim(-0.5, len(presets) - 0.5)
     in_percent(ax)
-    of = f"{rows['players'].iloc[0]} players ({percent(rows['level'].iloc[0])} interval)"
-    ax.set_xlabel(f"goat rate: share of matches lost, {of}")
+    level = percent(rows["level"].iloc[0])
+    what = f"{LABELS['goat_rate']}{in_words('goat_rate', better_of('goat_rate', rows))}"
+    labelled(ax, f"{what}; {rows['players'].iloc[0]} players ({level} interval)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
     plain(ax)
     return ax
 
 
+@in_own_style
 def seats(
     table: pd.DataFrame,
     ax: Axes | None = None,
@@ -255,23 +275,25 @@ def seats(
         If the table has no such part, or several and none is named.
     """
     rows = one(table_of(table, preset, players), "metric", metric).iloc[::-1]
-    if ax is None:
-        ax = new_axes(6.5, 1.2 + 0.35 * len(rows))
     names = [
         f"seat {row.group}" if row.by == "seat" else str(row.group) for row in rows.itertuples()
     ]
+    if ax is None:
+        ax = new_rows(6.5, names, 0.35)
     intervals(ax, rows["estimate"], rows["ci_low"], rows["ci_high"], names)
     ax.axvline(rows["estimate"][rows["by"] == "seat"].mean(), color=GREY, linestyle=":", zorder=1)
     ax.axhline((rows["by"] == "led").sum() - 0.5, color="0.8", linewidth=1, zorder=1)
     if metric == "goat_rate":
         in_percent(ax)
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"{LABELS[metric]} ({level} interval)")
-    ax.set_title(title_of(rows), loc="left")
+    what = f"{LABELS[metric]}{in_words(metric, better_of(metric, rows))}"
+    labelled(ax, f"{what} ({level} interval)")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax
 
 
+@in_own_style
 def forest(
     effects: pd.DataFrame,
     ax: Axes | None = None,
@@ -310,44 +332,63 @@ def forest(
     rows = rows[rows["preset"].astype(str) != baseline].iloc[::-1]
     if rows.empty:
         raise ValueError(f"no rule set to compare with {baseline}")
-    if ax is None:
-        ax = new_axes(7.5, 1.2 + 0.35 * len(rows))
     scale = 100 if metric.endswith(("_rate", "_edge")) or metric == "several_goats" else 1
     middle = scale * rows["difference"]
-    names = [str(name).removeprefix(f"{baseline}[").removesuffix("]") for name in rows["preset"]]
-    names = [wrapped(name, 34) for name in names]
-    # One variant far out, like a sea goat's rounds, would flatten all others.
-    usual = float(middle.abs().quantile(0.8))
-    if middle.abs().max() > 8 * usual > 0:
-        ax.set_xscale("symlog", linthresh=usual, linscale=3)
-        near, far = float(f"{usual:.1g}"), float(f"{middle.abs().max():.1g}")
-        sides = [-far] * bool(middle.min() < -near) + [far] * bool(middle.max() > near)
-        ticks = sorted({-near, 0.0, near, *sides})
-        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        ax.minorticks_off()
+    names = [wrapped(name, 34) for name in changed_rules(rows["preset"], str(baseline))]
+    if ax is None:
+        ax = new_rows(7.5, names, 0.35)
     differences(ax, middle, scale * rows["diff_ci_low"], scale * rows["diff_ci_high"], names)
     unit = ", percentage points" if scale == 100 else ""
     of = "" if policy == "all" else f" of {policy}"
     level = percent(rows["level"].iloc[0])
-    label = f"{metric}{of}: difference from {baseline}{unit} ({level} interval)"
-    # In one line it would be cut where the axes are narrow.
-    ax.set_xlabel(textwrap.fill(label, LABEL_WIDTH, break_on_hyphens=False))
-    ax.set_title(f"{rows['players'].iloc[0]} players", loc="left")
+    way = "" if policy == "all" else in_words(metric, better_of(metric, rows))
+    label = f"{metric}{of}{way}: difference from {baseline}{unit} ({level} interval)"
+    labelled(ax, label)
+    # One variant far out, like a sea goat's rounds, would flatten all others.
+    usual = float(middle.abs().quantile(0.8))
+    if middle.abs().max() > 8 * usual > 0:
+        squeezed(ax, middle, usual)
+    headed(ax, f"{rows['players'].iloc[0]} players")
     plain(ax)
     return ax
 
 
+@in_own_style
 def forests(effects: pd.DataFrame) -> Figure:
     """Return a new figure with forest plots of goat rate and rounds by number of players."""
     several = effects.groupby("players", sort=False)["preset"].nunique() > 1
     sizes = [int(players) for players in several[several].index]
     metrics = ("goat_rate", "rounds")
-    tallest = max(effects.groupby("players")["preset"].nunique())
-    figure = new_figure(7.5 * len(metrics), len(sizes) * (1.2 + 0.35 * tallest))
+    tallest = max(
+        rows_height(
+            [
+                wrapped(name, 34)
+                for name in changed_rules(part["preset"].unique(), str(part["baseline"].iloc[0]))
+            ],
+            0.35,
+        )
+        for _, part in effects.groupby("players")
+    )
+    figure = new_figure(7.5 * len(metrics), len(sizes) * tallest)
     axes = figure.subplots(len(sizes), len(metrics), squeeze=False)
     for line, players in zip(axes, sizes, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
             forest(effects, ax, metric=metric, players=players)
+    return figure
+
+
+@in_own_style
+def all_changes(effects: pd.DataFrame) -> Figure:
+    """Return a new figure: what rules do to each policy, a map for each number of players."""
+    several = effects.groupby("players", sort=False)["preset"].nunique() > 1
+    sizes = [int(players) for players in several[several].index]
+    policies = effects.groupby("players")["policy"].nunique().max() - 1
+    lines = effects.groupby("players")["preset"].nunique()[sizes].sum()
+    figure = new_figure(3.4 + max(3.2, 0.75 * policies), 1.7 * len(sizes) + 0.5 * lines)
+    heights = [int(effects[effects["players"] == n]["preset"].nunique()) for n in sizes]
+    axes = figure.subplots(len(sizes), 1, squeeze=False, height_ratios=heights)
+    for ax, players in zip(axes[:, 0], sizes, strict=True):
+        changes(effects, ax, players=players)
     return figure
 
 
@@ -358,6 +399,7 @@ DIFFERENCES = {
 }
 
 
+@in_own_style
 def duels(
     comparisons: pd.DataFrame,
     ax: Axes | None = None,
@@ -392,25 +434,35 @@ def duels(
         If the frame has no such part, or several and none is named.
     """
     rows = one(table_of(comparisons, preset, players), "metric", metric).iloc[::-1]
+    names = _pairs(rows)
     if ax is None:
-        ax = new_axes(7.5, 1.2 + 0.35 * len(rows))
+        ax = new_rows(7.5, names, 0.35)
     scale = 100 if metric == "goat_rate" else 1
-    names = [wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
     middle, low, high = (scale * rows[column] for column in ("difference", "ci_low", "ci_high"))
     differences(ax, middle, low, high, names)
-    level = rows["level"].iloc[0]
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({percent(level)} interval)")
-    ax.set_title(title_of(rows), loc="left")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better_of(metric, rows))}"
+    labelled(ax, f"difference in {what} ({percent(rows['level'].iloc[0])} interval)")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax
 
 
+def _pairs(rows: pd.DataFrame) -> list[str]:
+    """Name duels in rows."""
+    return [wrapped(f"{row.policy} v {row.against}", 44) for row in rows.itertuples()]
+
+
+@in_own_style
 def all_duels(comparisons: pd.DataFrame) -> Figure:
     """Return a new figure: points per round and goat rate of all duels, a row per rule set."""
     parts = comparisons[["preset", "players"]].drop_duplicates().to_numpy().tolist()
     metrics = ("points_per_round", "goat_rate")
-    tallest = max(comparisons.groupby(["preset", "players"], observed=True)["duel"].nunique())
-    figure = new_figure(7.5 * len(metrics), len(parts) * (1.2 + 0.35 * tallest))
+    pairs = comparisons.drop_duplicates(["preset", "players", "duel"])
+    tallest = max(
+        rows_height(_pairs(part), 0.35)
+        for _, part in pairs.groupby(["preset", "players"], observed=True)
+    )
+    figure = new_figure(7.5 * len(metrics), len(parts) * tallest)
     axes = figure.subplots(len(parts), len(metrics), squeeze=False)
     for line, (preset, players) in zip(axes, parts, strict=True):
         for ax, metric in zip(line, metrics, strict=True):
@@ -420,6 +472,7 @@ def all_duels(comparisons: pd.DataFrame) -> Figure:
     return figure
 
 
+@in_own_style
 def ablation(
     comparisons: pd.DataFrame,
     ax: Axes | None = None,
@@ -447,8 +500,8 @@ def ablation(
     Returns
     -------
     Axes
-        The axes drawn on. Bars to the left are full, those to the right hatched, and those whose
-        interval holds 0 are empty.
+        The axes drawn on, of each group the best first. Bars of what does better are full, of what
+        does worse hatched, and those whose interval holds 0 are empty.
 
     Raises
     ------
@@ -456,21 +509,26 @@ def ablation(
         If the frame has no such part, or several and none is named.
     """
     rows = one(table_of(comparisons, preset, players), "metric", metric)
+    better = better_of(metric, rows)
+    sign = sign_of(better)
     parts = []
     for against, group in rows.groupby("against", observed=True, sort=False):
         head = pd.DataFrame({"policy": [f"against {against}:"]})
         parts += [
             head,
-            group.sort_values("difference")[["policy", "difference", "ci_low", "ci_high"]],
+            group.sort_values("difference", ascending=sign < 0)[
+                ["policy", "difference", "ci_low", "ci_high"]
+            ],
         ]
     table = pd.concat(parts, ignore_index=True).iloc[::-1].reset_index(drop=True)
+    names = [wrapped(str(name), 34) for name in table["policy"]]
     if ax is None:
-        ax = new_axes(7.5, 1.2 + 0.3 * len(table))
+        ax = new_rows(7.5, names, 0.3)
     scale = 100 if metric == "goat_rate" else 1
     middle, low, high = (scale * table[column] for column in ("difference", "ci_low", "ci_high"))
     looks: list[tuple[pd.Series[bool], dict[str, Any]]] = [
-        ((high < 0), {"facecolor": BLUE}),
-        ((low > 0), {"facecolor": VERMILION, "hatch": "////"}),
+        ((high < 0 if sign < 0 else low > 0), {"facecolor": BLUE}),
+        ((low > 0 if sign < 0 else high < 0), {"facecolor": VERMILION, "hatch": "////"}),
         ((low <= 0) & (high >= 0), {"facecolor": "none"}),
     ]
     for kind, look in looks:
@@ -479,11 +537,12 @@ def ablation(
         middle, table.index, xerr=errors(middle, low, high), fmt="none", ecolor="0", capsize=3
     )
     ax.axvline(0, color="0.2", linewidth=1)
-    name_rows(ax, [wrapped(str(name), 34) for name in table["policy"]])
+    name_rows(ax, names)
     for label in ax.get_yticklabels():
         label.set_fontstyle("italic" if label.get_text().endswith(":") else "normal")
     level = percent(rows["level"].iloc[0])
-    ax.set_xlabel(f"difference in {DIFFERENCES[metric]} ({level} interval)")
-    ax.set_title(title_of(rows), loc="left")
+    what = f"{DIFFERENCES[metric]}{in_words(metric, better)}"
+    labelled(ax, f"difference in {what} ({level} interval)")
+    headed(ax, title_of(rows))
     plain(ax)
     return ax

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kozel_sim.words import did_you_mean, quoted
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -39,7 +41,7 @@ class Preset:
 
 
 class Presets(dict[str, Preset]):
-    """Every preset by its name: 13 from published rules, then 3 public extras.
+    """Every preset by its name: 13 from published rules, then 5 public extras.
 
     ``RuleSet.preset(name, players)`` makes rules of one; wherever rules are wanted, the name alone
     will do. ``list(PRESETS)`` are the names, and a notebook completes them: ``PRESETS["room<Tab>``.
@@ -49,6 +51,17 @@ class Presets(dict[str, Preset]):
     >>> PRESETS["room-fish-all"].players
     (2, 3, 4)
     """
+
+    def __missing__(self, name: object) -> Preset:
+        raise KeyError(unknown_preset(name))
+
+
+def unknown_preset(name: object) -> str:
+    """Say that a preset is none, which was perhaps meant, and what there is."""
+    # A name's beginning is as near as a slip.
+    begun = [known for known in PRESETS if isinstance(name, str) and known.startswith(name or "-")]
+    hint = f" (did you mean {begun[0]!r}?)" if begun else did_you_mean(name, PRESETS)
+    return f"unknown preset {quoted(name)}{hint}; choose from {', '.join(PRESETS)}"
 
 
 _ROOM = Preset(
@@ -91,6 +104,21 @@ _LOGIC = Preset(
         "fish_tie": "eggs_all_hands",
         "open_at": 13,
         "settlement": {2: ("elo",), 3: (), 4: ()},
+    },
+)
+_HOUSEHOLD = Preset(
+    source="household rules page",
+    summary="2-4 singles with 7 or 5 tiles, 0-0 is 25 and 6-6 is 50, 300 wins",
+    players=(2, 3, 4),
+    knobs={
+        "hand_size": {2: 7, 3: 5, 4: 5},
+        "lead_no_double": "min_total",
+        "fish_scoring": "credit_lowest",
+        "fish_tie": "void",
+        "tile_over": "0-0:25 6-6:50",
+        "ledger": "credit",
+        "target": 300,
+        "reach_effect": "wins",
     },
 )
 _DONKEY: dict[str, Any] = {
@@ -157,21 +185,7 @@ _PRESETS = {
     "livegames-goat-plain": _LIVEGAMES.vary(
         source=_LIVEGAMES.source, summary="as livegames-goat, without a fence", open_at=0
     ),
-    "household-300": Preset(
-        source="household rules page",
-        summary="2-4 singles with 7 or 5 tiles, 0-0 is 25 and 6-6 is 50, 300 wins",
-        players=(2, 3, 4),
-        knobs={
-            "hand_size": {2: 7, 3: 5, 4: 5},
-            "lead_no_double": "min_total",
-            "fish_scoring": "credit_lowest",
-            "fish_tie": "void",
-            "tile_over": "0-0:25 6-6:50",
-            "ledger": "credit",
-            "target": 300,
-            "reach_effect": "wins",
-        },
-    ),
+    "household-300": _HOUSEHOLD,
     "logic-games-goat": _LOGIC,
     "logic-games-donkey": _LOGIC.vary(
         source="logic-games, Donkey (its list of differences taken from LiveGames)",
@@ -213,6 +227,25 @@ _PRESETS = {
         players=(2,),
         open_at=0,
         fish_tie="void",
+    ),
+    "leaflet-200": _HOUSEHOLD.vary(
+        source="public extra (leaflets sold with sets of tiles)",
+        summary="as household-300, but 0-0 may not lead and counts 10, 6-6 counts 12; 200 wins",
+        lead_no_double="max_total",
+        lead_blank=False,
+        tile_over="0-0:10",
+        target=200,
+    ),
+    "block-100": _HOUSEHOLD.vary(
+        source="public extra (rules pages of block dominoes)",
+        summary="nothing is drawn, the lead goes round, a fish pays the difference; 100 wins",
+        lead_order="highest_double",
+        lead_no_double="max_total",
+        lead_next="next_seat",
+        bazaar_draw="none",
+        fish_scoring="credit_difference",
+        tile_over="none",
+        target=100,
     ),
 }
 PRESETS = Presets(_PRESETS)

@@ -9,13 +9,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.files import need_new, write_whole
+from kozel_sim.words import counted
+
 if TYPE_CHECKING:
     from kozel_sim.checking import Report
     from kozel_sim.parts import Progress
 
+STDOUT = Path("-")
+"""Stands for the standard output where a file is asked for."""
+
 
 def interval(row: Any, scale: float, digits: int) -> str:
-    """Write an estimate with its interval."""
+    """Write an estimate with its interval, or that the rules fix it."""
+    from kozel_sim.fixed import FIXED
+
+    if getattr(row, "method", "") == FIXED:
+        return f"{number_text(row.estimate, scale, digits)}{'%' if scale == 100 else ''} ({FIXED})"
     return spread((row.estimate, row.ci_low, row.ci_high), scale, digits)
 
 
@@ -53,19 +63,21 @@ def print_json(value: Any) -> None:
 
 
 def write_text(text: str, out: Path | None) -> None:
-    """Print a text, or write it to a file that is not there yet."""
+    """Print a text, or write it to a file that is not there yet; to STDOUT as to a file."""
     if out is None:
         print(text, end="")
-        return
-    with out.open("x", encoding="utf-8") as file:
-        file.write(text)
+    elif out == STDOUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+    else:
+        need_new(out)
+        write_whole(out, text.encode())
 
 
 def need_new_file(out: Path | None) -> None:
     """Raise OSError unless a text can be written to a file that is not there yet."""
-    if out is not None:
-        write_text("", out)
-        out.unlink()
+    if out is not None and out != STDOUT:
+        need_new(out)
 
 
 def status(text: str) -> None:
@@ -80,10 +92,11 @@ def status(text: str) -> None:
 
 
 def hush() -> None:
-    """Keep the engine from saying that it is being compiled."""
+    """Keep the engine from saying that it is being compiled, and whether that is kept."""
     from kozel_sim import _native
 
     _native.announces = False
+    _native.hushed = True
 
 
 @contextmanager
@@ -145,7 +158,9 @@ def print_check(checked: Report) -> None:
         failures = [f for f in checked.findings if f.check == check and not f.ok]
         for finding in failures[:1]:
             where = f"{finding.preset} ({finding.players} players), " if finding.preset else ""
-            more = f" (and at {len(failures) - 1} more tables)" if len(failures) > 1 else ""
+            more = (
+                f" (and at {counted(len(failures) - 1, 'more table')})" if len(failures) > 1 else ""
+            )
             print(f"FAILED {check}: {where}{finding.detail}{more}")
     if checked.ns_per_decision is not None:
         at = f"{SPEED_RULES[0]}, {SPEED_RULES[1]} players"
@@ -156,6 +171,7 @@ def print_check(checked: Report) -> None:
     for duel in checked.duels:
         mine, theirs = (interval(rate, 100, 2) for rate in (duel.goat_rate, duel.rival_goat_rate))
         print(
-            f"v {duel.rival}: goat rate {mine}, {duel.rival} {theirs} ({duel.deals} deals, 2 seats)"
+            f"v {duel.rival}: goat rate {mine}, {duel.rival} {theirs} "
+            f"({counted(duel.deals, 'deal')}, 2 seats)"
         )
     print("passed" if checked.ok else "FAILED")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from kozel_sim.parts import Progress
+from kozel_sim.words import counted
 
 ShowProgress: TypeAlias = Progress | bool | None
 """A function that is called with the number of matches just played, or True for a bar."""
@@ -67,7 +68,7 @@ def bar_html(done: int, total: int, seconds: float) -> str:
     >>> bar_html(500, 2000, 1.0).partition("</progress>")[2]
     ' 500 of 2,000 matches, 500/s, 3 s left'
     """
-    text = f"{done:,} of {total:,} matches"
+    text = f"{done:,} of {counted(total, 'match')}"
     if done and seconds:
         text += f", {done / seconds:,.0f}/s"
         if done < total:

@@ -6,7 +6,8 @@ Bradley-Terry). A side of partners is as strong as its players are on average (o
 
 Legend
 ------
-place    sides in order of goat (goats last), then of points (few first). Sides alike in both tie.
+place    sides in order of goat (goats last), then of points (few first; where many are good,
+         many). Sides alike in both tie.
 tie      every order that the tie allows counts for an equal part.
 choice   one of the sides that are left, at a place. How often each was chosen out of which is all
          that the likelihood needs, so millions of matches are a few hundred numbers.
@@ -28,13 +29,24 @@ import pandas as pd
 from scipy import optimize, sparse, special
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in, finished
+from kozel_sim.direction import better_of, sign_of
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
-from kozel_sim.scoring import elo_change
+from kozel_sim.scoring import elo_gain
+from kozel_sim.words import counted
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 POINTS = 400 / math.log(10)
+RATED = [
+    *("preset", "players", "policy", "rating", "std_error", "ci_low", "ci_high", "beats_average"),
+    *("level", "n_policies", "n_matches", "n_capped", "n_deals", "method"),
+]
+ELO = [
+    *("preset", "players", "policy", "elo", "order_spread", "n_policies", "n_matches", "n_capped"),
+    *("n_deals", "method"),
+]
 PRIOR_DEALS = 0.5
 """Deals that are added as won, and as many as lost, to every policy."""
 
@@ -53,8 +65,8 @@ class _Choices:
         Sides that may be chosen from; -1 fills up.
     by_deal : sparse array, ``[deal, set * option]``
         How often each option of a set was chosen.
-    matches : int
-        How many there are.
+    matches, capped : int
+        How many there are, and how many more were left out, since they reached the cap of rounds.
     strata : array of int, ``[deal]``
         The kind of each deal.
     """
@@ -64,12 +76,16 @@ class _Choices:
     sets: Ints
     by_deal: sparse.csr_array
     matches: int
+    capped: int
     strata: Ints
 
     @classmethod
-    def of(cls, part: pd.DataFrame, players: int) -> _Choices:
-        """Read the places of whole matches of one preset."""
-        part = whole_matches(part, players)
+    def of(cls, part: pd.DataFrame, players: int) -> _Choices | None:
+        """Read the places of whole matches of one preset; None where none of them ended."""
+        whole = whole_matches(part, players)
+        part = finished(whole)
+        if part.empty:
+            return None
         shape = (-1, players)
         codes, names = pd.factorize(part["policy"])
         side_of = part["side"].to_numpy()[:players]
@@ -82,13 +98,16 @@ class _Choices:
         np.add.at(sides, (np.arange(len(kinds))[:, None], kinds), 1 / kinds.shape[1])
         goat, points = (part[c].to_numpy().reshape(shape)[:, firsts] for c in ("goat", "points"))
         deal, deals = pd.factorize(part["deal"].to_numpy()[::players])
+        if sign_of(better_of("points", part)) > 0:
+            points = -points
         patterns, met = _distinct_rows(_patterns(ids, goat, points))
         sets, meaning = _read_patterns(patterns)
         counts = sparse.coo_array(
             (np.ones(len(met)), (deal, met)), shape=(len(deals), len(patterns))
         )
         by_deal = sparse.csr_array(counts.tocsr() @ meaning)
-        return cls([str(n) for n in names], sides, sets, by_deal, len(met), strata_of(part))
+        policies, capped = [str(n) for n in names], (len(whole) - len(part)) // players
+        return cls(policies, sides, sets, by_deal, len(met), capped, strata_of(part))
 
 
 def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
@@ -100,11 +119,14 @@ def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
     return rows[firsts], found
 
 
-def _patterns(ids: Ints, goat: npt.NDArray[Any], points: npt.NDArray[Any]) -> Ints:
-    """Return sides in order of their places, then whether each ties with the one before."""
-    order = np.lexsort((ids, points, goat), axis=1)
-    ids, goat, points = (np.take_along_axis(a, order, 1) for a in (ids, goat, points))
-    ties = (goat[:, 1:] == goat[:, :-1]) & (points[:, 1:] == points[:, :-1])
+def _patterns(ids: Ints, goat: npt.NDArray[Any], burden: npt.NDArray[Any]) -> Ints:
+    """Return sides in order of their places, then whether each ties with the one before.
+
+    ``burden`` are the points as far as few of them are good: where many are, less than nothing.
+    """
+    order = np.lexsort((ids, burden, goat), axis=1)
+    ids, goat, burden = (np.take_along_axis(a, order, 1) for a in (ids, goat, burden))
+    ties = (goat[:, 1:] == goat[:, :-1]) & (burden[:, 1:] == burden[:, :-1])
     return np.concatenate([ids, ties], axis=1)
 
 
@@ -227,7 +249,9 @@ def rate(
     DataFrame
         By preset and players, the best first: preset, players, policy, rating, std_error, ci_low,
         ci_high, beats_average (the model's chance to be placed before a policy of rating 0), level,
-        n_matches, n_deals, method. With one deal the error is infinite.
+        n_policies (the size of the field, within which alone ratings compare), n_matches (that
+        ended), n_capped (further ones that reached the cap of rounds, which are left out), n_deals,
+        method. With one deal the error is infinite. No rows where no match ended.
 
     Raises
     ------
@@ -261,6 +285,8 @@ def rate(
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         found = _Choices.of(part, int(keys["players"]))
+        if found is None:
+            continue
         best, drawn, method = _bootstrap(found, resamples, seed)
         n = found.by_deal.shape[0]
         tails = [(1 - level) / 2, (1 + level) / 2]
@@ -280,9 +306,13 @@ def rate(
                     )
                 )
                 | {"beats_average": float(special.expit(best[i])), "level": level}
-                | {"n_matches": found.matches, "n_deals": n, "method": method}
+                | {"n_policies": len(best), "n_matches": found.matches, "n_capped": found.capped}
+                | {
+                    "n_deals": n,
+                    "method": method + ", capped matches left out" * bool(found.capped),
+                }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=RATED)
 
 
 def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floats, str]:
@@ -291,7 +321,7 @@ def _bootstrap(found: _Choices, resamples: int, seed: int) -> tuple[Floats, Floa
     two = found.sets.shape[1] == 2
     alone = bool((found.sides.max(axis=1) == 1).all())
     name = "Bradley-Terry" if two else "Plackett-Luce"
-    method = f"{name}, deals drawn {resamples} times"
+    method = f"{name}, deals drawn {counted(resamples, 'time')}"
     if m == 1:
         return np.zeros(1), np.zeros((resamples, 1)), method
     fit = _fit_pairs if two and alone else _fit_choices
@@ -347,7 +377,9 @@ def elo_ratings(
     -------
     DataFrame
         By preset, the best first: preset, players, policy, elo, order_spread (the standard
-        deviation over the orders; 0 for a single one), n_matches, n_deals, method.
+        deviation over the orders; 0 for a single one), n_policies, n_matches, n_capped (of these,
+        how many reached the cap of rounds and changed nothing), n_deals, method. No rows where no
+        match ended.
 
     Raises
     ------
@@ -366,6 +398,8 @@ def elo_ratings(
         if int(keys["players"]) != 2:
             raise ValueError(f"Elo compares two players; {keys['preset']} has {keys['players']}")
         part = whole_matches(part, 2)
+        if finished(part).empty:
+            continue
         codes, names = pd.factorize(part["policy"])
         pairs, won = codes.reshape(-1, 2), part["winner"].to_numpy().reshape(-1, 2)
         deal, deals = pd.factorize(part["deal"].to_numpy()[::2])
@@ -380,7 +414,7 @@ def elo_ratings(
         here = np.arange(len(orders))
         for match in orders.T:
             first, second = winner[match], loser[match]
-            change = elo_change(points[here, first], points[here, second], k) * decided[match]
+            change = elo_gain(points[here, first] - points[here, second], k) * decided[match]
             points[here, first] += change
             points[here, second] -= change
         means, spread = points.mean(axis=0), points.std(axis=0)
@@ -391,7 +425,8 @@ def elo_ratings(
             rows.append(
                 keys
                 | {"policy": str(names[i]), "elo": float(means[i])}
-                | {"order_spread": float(spread[i]), "n_matches": len(pairs)}
-                | {"n_deals": len(deals), "method": method}
+                | {"order_spread": float(spread[i]), "n_policies": len(names)}
+                | {"n_matches": len(pairs), "n_capped": capped_in(part), "n_deals": len(deals)}
+                | {"method": method}
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=ELO)

@@ -6,14 +6,34 @@ The format is ``kozel-record/1``, one JSON object per match, described in ``docs
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from math import factorial
 from typing import Any
 
+from kozel_sim.outside import (
+    is_whole,
+    need_bool,
+    need_finite,
+    need_hands,
+    need_keys,
+    need_list,
+    need_text,
+    need_whole,
+    need_word,
+    shown,
+)
 from kozel_sim.rng import STREAM_VERSION
 from kozel_sim.rules import RuleSet
+from kozel_sim.tiles import NAMES
+from kozel_sim.words import counted
 
 FORMAT = "kozel-record/1"
+KEYS = (
+    *("format", "stream", "preset", "rules", "players", "seed", "deal", "seating"),
+    *("policies", "rounds", "result"),
+)
+"""The fields of a record, in their order."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +69,33 @@ class Event:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Event:
-        """Read an event from the JSON format."""
+    def from_dict(cls, data: Any, players: int = 4) -> Event:
+        """Read an event from the JSON format.
+
+        Raises
+        ------
+        ValueError
+            If it is not one; the message names the field.
+        """
+        if not isinstance(data, dict):
+            raise ValueError(f"an event is an object, not {shown(data)}")
         kinds = {"play", "draw", "pass"} & set(data)
         if len(kinds) != 1 or set(data) - kinds != {"seat"}:
-            raise ValueError(f"an event has a seat and one of play, draw, pass: {dict(data)}")
-        play = tuple(
-            Laid(p["tile"], p["arm"], p.get("closed", False)) for p in data.get("play", ())
-        )
-        return cls(seat=data["seat"], play=play, draw=data.get("draw"))
+            raise ValueError(f"an event has a seat and one of play, draw, pass: {shown(data)}")
+        seat = need_whole("seat", data["seat"], 0, players - 1)
+        if "pass" in data:
+            if data["pass"] is not True:
+                raise ValueError(f"pass must be true, not {shown(data['pass'])}")
+            return cls(seat)
+        if "draw" in data:
+            return cls(seat, draw=_tile("draw", data["draw"]))
+        laid = tuple(_laid(each) for each in need_list("play", data["play"]))
+        if not 1 <= len(laid) <= 4:
+            raise ValueError(f"play must list one to four tiles, not {len(laid)}")
+        arms = [each.arm for each in laid]
+        if arms != sorted(set(arms)):
+            raise ValueError(f"play must list its tiles by arm, one on each, not on {arms}")
+        return cls(seat, play=laid)
 
 
 @dataclass(frozen=True)
@@ -91,11 +129,36 @@ class RoundRecord:
         return plain | {"events": [event.to_dict() for event in self.events]}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RoundRecord:
-        """Read a round from the JSON format."""
-        _same_keys(data, cls.__dataclass_fields__, "a round")
-        plain = {k: _tupled(v) for k, v in data.items()}
-        return cls(**plain | {"events": tuple(Event.from_dict(e) for e in data["events"])})
+    def from_dict(cls, data: Any, rules: RuleSet, number: int) -> RoundRecord:
+        """Read a match's round of some number from the JSON format.
+
+        Raises
+        ------
+        ValueError
+            If it is not one; the message names the field.
+        """
+        need_keys("a round of a record", data, [field.name for field in fields(cls)])
+        n, last = rules.sides, rules.players - 1
+        forced = data["forced"]
+        return cls(
+            round=need_whole("round", data["round"], number, number),
+            redeals=need_whole("redeals", data["redeals"], 0),
+            **_dealt(data["hands"], data["bazaar"], rules),
+            leader=need_whole("leader", data["leader"], 0, last),
+            forced=None if forced is None else _tile("forced", forced),
+            events=_events(data["events"], rules.players),
+            end=need_word("end", data["end"], ("out", "fish")),
+            by=need_whole("by", data["by"], 0, last),
+            true_fish=need_bool("true_fish", data["true_fish"]),
+            hand_points=_points("hand_points", data["hand_points"], rules.players),
+            written=_points("written", data["written"], n),
+            pot=need_whole("pot", data["pot"], 0),
+            accounts=_points("accounts", data["accounts"], n),
+            memory=_points("memory", data["memory"], n),
+            opened=tuple(
+                need_bool("opened", value) for value in need_list("opened", data["opened"], n)
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -107,6 +170,20 @@ class Result:
     capped: bool
     rating: tuple[int, ...] | None
     bank: tuple[float, ...] | None
+
+    @classmethod
+    def from_dict(cls, data: Any, rules: RuleSet) -> Result:
+        """Read a result from the JSON format; ValueError if it is not one."""
+        need_keys("result", data, [field.name for field in fields(cls)])
+        n, rating, bank = rules.sides, data["rating"], data["bank"]
+        shares = None if bank is None else need_list("bank", bank, n)
+        return cls(
+            goats=_sides("goats", data["goats"], n),
+            winners=_sides("winners", data["winners"], n),
+            capped=need_bool("capped", data["capped"]),
+            rating=None if rating is None else _points("rating", rating, n),
+            bank=None if shares is None else tuple(need_finite("bank", share) for share in shares),
+        )
 
 
 @dataclass(frozen=True)
@@ -184,30 +261,30 @@ class Record:
         """
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"not a record: {error}") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Record:
+        """Read a record from plain JSON values, as :meth:`to_dict` returns them.
+
+        Raises
+        ------
+        ValueError
+            As for :meth:`from_json`.
+        """
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             found = data.get("format") if isinstance(data, dict) else type(data).__name__
-            raise ValueError(f"not a record: format is {found!r}, expected {FORMAT!r}")
-        if data.get("stream") != STREAM_VERSION:
+            raise ValueError(f"not a record: format is {shown(found)}, expected {FORMAT!r}")
+        stream = data.get("stream")
+        if not is_whole(stream) or stream != STREAM_VERSION:
             raise ValueError(
-                f"the record is of stream version {data.get('stream')!r}; "
+                f"the record is of stream version {shown(stream)}; "
                 f"this version plays {STREAM_VERSION}"
             )
-        try:
-            return cls(
-                rules=RuleSet.from_knobs(data["rules"], base=data["preset"]),
-                seed=data["seed"],
-                deal=data["deal"],
-                seating=data["seating"],
-                policies=tuple(data["policies"]),
-                rounds=tuple(RoundRecord.from_dict(r) for r in data["rounds"]),
-                result=Result(**{k: _tupled(v) for k, v in data["result"].items()}),
-            )
-        except KeyError as error:
-            raise ValueError(f"not a record: {error.args[0]!r} is missing") from None
-        except (TypeError, AttributeError) as error:
-            raise ValueError(f"not a record: {error}") from None
+        record: Record = _named("not a record", _record, data)
+        return record
 
     def to_text(self, round: int | None = None) -> str:
         """Return the record in a compact form for people, a line per turn of the table.
@@ -237,13 +314,17 @@ class Record:
             raise ValueError(
                 f"deal {self.deal} has no round {round!r}; choose from 0 to {len(self.rounds) - 1}"
             )
-        rounds = [line for r in chosen for line in _round_text(r, self.rules)]
+        waiting = [0, *(r.pot for r in self.rounds)]
+        rounds = [line for r in chosen for line in _round_text(r, self.rules, waiting[r.round])]
         end = [_result_text(self)] if round is None else []
         return "\n".join([head, *seats, *rounds, *end])
 
 
-def _round_text(r: RoundRecord, rules: RuleSet) -> list[str]:
-    """Write one round: hands, events with ``<`` and ``>`` for the ends, and the score."""
+def _round_text(r: RoundRecord, rules: RuleSet, waiting: int) -> list[str]:
+    """Write one round: hands, events with ``<`` and ``>`` for the ends, and the score.
+
+    A pot that was waiting is paid whole, or stays.
+    """
     redealt = f", redealt {r.redeals}x" if r.redeals else ""
     forced = f" with {r.forced}" if r.forced else ""
     lines = [f"round {r.round}: seat {r.leader} leads{forced}{redealt}"]
@@ -265,7 +346,10 @@ def _round_text(r: RoundRecord, rules: RuleSet) -> list[str]:
         if r.true_fish
         else "makes a fish (not true)"
     )
-    lines.append(f"  seat {r.by} {what}; left {_row(r.hand_points)}, written {_row(r.written)}")
+    pot = f" ({waiting} had waited in the pot)" if waiting and not r.pot else ""
+    lines.append(
+        f"  seat {r.by} {what}; left {_row(r.hand_points)}, written {_row(r.written)}{pot}"
+    )
     remembered = [f"+{m}" if m else "" for m in r.memory]
     accounts = [f"{a}{m}" for a, m in zip(r.accounts, remembered, strict=True)]
     lines.append(f"  accounts {_row(accounts)}" + (f", pot {r.pot}" if r.pot else ""))
@@ -287,7 +371,7 @@ def _event_text(event: Event, *, first: bool) -> str:
 def _result_text(record: Record) -> str:
     result = record.result
     if result.capped:
-        return f"capped after {len(record.rounds)} rounds"
+        return f"capped after {counted(len(record.rounds), 'round')}"
     word = "pair" if record.rules.teams == "pairs" else "seat"
     text = f"goat: {word} {_row(result.goats)}"
     return text + (f"; rating {_row(result.rating)}" if result.rating is not None else "")
@@ -302,14 +386,99 @@ def _listed(value: Any) -> Any:
     return [_listed(v) for v in value] if isinstance(value, tuple) else value
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(_tupled(v) for v in value) if isinstance(value, list) else value
+# ---------------------------------------------------------------------- reading
 
 
-def _same_keys(data: Mapping[str, Any], wanted: Mapping[str, Any], what: str) -> None:
-    missing, extra = set(wanted) - set(data), set(data) - set(wanted)
-    if missing or extra:
-        raise ValueError(
-            f"{what} of a record has wrong fields: missing {sorted(missing)}, "
-            f"unknown {sorted(extra)}"
-        )
+def _record(data: dict[str, Any]) -> Record:
+    """Read a record whose format and stream are those of this version."""
+    for key in KEYS:
+        if key not in data:
+            raise ValueError(f"{key!r} is missing")
+    need_keys("the whole", data, KEYS)
+    rules = RuleSet.from_record(data["rules"], need_text("preset", data["preset"]))
+    n = rules.players
+    names = need_list("policies", data["policies"], n)
+    need_whole("players", data["players"], n, n)
+    return Record(
+        rules=rules,
+        seed=need_whole("seed", data["seed"], 0, 2**64 - 1),
+        deal=need_whole("deal", data["deal"], 0, 2**64 - 1),
+        seating=need_whole("seating", data["seating"], 0, factorial(n) - 1),
+        policies=tuple(need_text("policies", name) for name in names),
+        rounds=_rounds(data["rounds"], rules),
+        result=_named("result", Result.from_dict, data["result"], rules),
+    )
+
+
+def _tile(what: str, name: Any) -> str:
+    """Return a tile's name if it is written high half first."""
+    if not isinstance(name, str) or name not in NAMES:
+        raise ValueError(f"{what} must be a tile like '6-4', high half first, not {shown(name)}")
+    return name
+
+
+def _laid(data: Any) -> Laid:
+    """Read one tile of a play."""
+    if not isinstance(data, dict):
+        raise ValueError(f"a tile of a play is an object, not {shown(data)}")
+    for key in ("tile", "arm"):
+        if key not in data:
+            raise ValueError(f"{key!r} is missing")
+    need_keys("a tile of a play", {"closed": False, **data}, ("tile", "arm", "closed"))
+    return Laid(
+        _tile("tile", data["tile"]),
+        need_whole("arm", data["arm"], 0, 3),
+        need_bool("closed", data.get("closed", False)),
+    )
+
+
+def _dealt(hands: Any, bazaar: Any, rules: RuleSet) -> dict[str, Any]:
+    """Read the hands and the bazaar of a deal: each tile of the set lies in one place."""
+    places = [*need_list("hands", hands, rules.players), need_list("bazaar", bazaar)]
+    for place in places:
+        for name in need_list("hands", place):
+            _tile("hands and bazaar", name)
+    found = need_hands("hands and bazaar", places, len(places))
+    for seat, hand in enumerate(found[:-1]):
+        if len(hand) != rules.hand_size:
+            raise ValueError(
+                f"hands: seat {seat} is dealt {rules.hand_size} tiles, not {len(hand)}"
+            )
+    if len(found[-1]) != rules.bazaar_size:
+        raise ValueError(f"bazaar: {rules.bazaar_size} tiles are left over, not {len(found[-1])}")
+    return {"hands": tuple(map(tuple, found[:-1])), "bazaar": tuple(found[-1])}
+
+
+def _points(what: str, values: Any, length: int) -> tuple[int, ...]:
+    """Read whole numbers of 0 or more, one for each seat or side."""
+    return tuple(need_whole(what, value, 0) for value in need_list(what, values, length))
+
+
+def _sides(what: str, values: Any, n: int) -> tuple[int, ...]:
+    """Read some of n sides."""
+    return tuple(need_whole(what, value, 0, n - 1) for value in need_list(what, values))
+
+
+def _events(data: Any, players: int) -> tuple[Event, ...]:
+    entries = need_list("events", data)
+    return tuple(
+        _named(f"event {at}", Event.from_dict, each, players) for at, each in enumerate(entries)
+    )
+
+
+def _rounds(data: Any, rules: RuleSet) -> tuple[RoundRecord, ...]:
+    entries = need_list("rounds", data)
+    if not entries:
+        raise ValueError("rounds is empty, and a match has one round or more")
+    return tuple(
+        _named(f"round {at}", RoundRecord.from_dict, each, rules, at)
+        for at, each in enumerate(entries)
+    )
+
+
+def _named(place: str, read: Callable[..., Any], *values: Any) -> Any:
+    """Read a part of a record; the message of a refusal begins with its place."""
+    try:
+        return read(*values)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None

@@ -7,10 +7,9 @@ It is the slow twin of ``kozel_sim.engine``; the tests hold both to equal record
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
-from kozel_sim.decision import Function, IllegalMoveError, Policy
+from kozel_sim.decision import Function, IllegalMoveError, Policy, describe_error
 from kozel_sim.moves import (
     Placement,
     decode_move,
@@ -20,13 +19,22 @@ from kozel_sim.moves import (
     move_text,
     move_tiles,
 )
-from kozel_sim.opening import first_lead, hand_is_redealt
+from kozel_sim.opening import first_lead, hand_is_redealt, next_leader
+from kozel_sim.outside import shown
 from kozel_sim.record import Event, Laid, Record, Result, RoundRecord
 from kozel_sim.rng import Luck
 from kozel_sim.rules import RuleSet
-from kozel_sim.scoring import Settled, bank_shares, rating100, settle, verdict
+from kozel_sim.scoring import (
+    Settled,
+    bank_shares,
+    rating100,
+    settle,
+    start_of_match,
+    verdict,
+)
 from kozel_sim.tiles import DOUBLES, HAS, HIGH, LOW, NAMES, PIPS, Hand, tile_id
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 Chooser = Callable[["Round", Sequence[int]], int]
 """Asked for a move when there are two or more: ``chooser(round, moves) -> move code``."""
@@ -269,9 +277,7 @@ def play_rounds(
     rules: RuleSet, luck: Luck, choose: Callable[[int, Settled, Round, Sequence[int]], int]
 ) -> tuple[RoundRecord, ...]:
     """Play the rounds of a match; `choose` is told the round's number and the score."""
-    n = rules.sides
-    start = settle(rules, [[]] * rules.players, "fish", 0, [0] * n, [0] * n, [False] * n, 0)
-    state = replace(start, opened=[rules.open_at == 0] * n)
+    state = start_of_match(rules)
     rounds: list[RoundRecord] = []
     official = False
     drawn = False
@@ -296,7 +302,7 @@ def play_rounds(
         rounds.append(
             _round_record(rules, number, redeals, hands, bazaar, leader, forced, round_, state)
         )
-        leader = round_.by
+        leader = next_leader(rules, state.hand_points, end, round_.by, leader)
     return tuple(rounds)
 
 
@@ -341,13 +347,16 @@ class _Table:
             part = policy.pick(self.luck.mixture(number, event))
         if isinstance(part, Function) and part.words:
             view.words = list(self.luck.own(number, event))
-        code = part.choose(view, moves)
+        asked = policy.name, self.deal, number, event, round_.seat
+        try:
+            code = part.choose(view, moves)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raised = describe_error(error)
+            raise IllegalMoveError(illegal_move_message(*asked, 0, moves, raised)) from error
         if code not in moves:
-            raise IllegalMoveError(
-                illegal_move_message(
-                    policy.name, self.deal, number, event, round_.seat, code, moves
-                )
-            )
+            raise IllegalMoveError(illegal_move_message(*asked, code, moves))
         return code
 
 
@@ -433,10 +442,9 @@ def check_record(record: Record) -> None:
     Raises
     ------
     ValueError
-        At the first difference; the message names round and event.
+        At the first difference; the message names the field, or round and event.
     """
-    if len(record.policies) != record.rules.players:
-        raise ValueError(f"{len(record.policies)} policies are named; {record.rules.players} play")
+    record = _whole(record)
 
     def choose(number: int, state: Settled, round_: Round, moves: Sequence[int]) -> int:
         """Make the move that the record makes here."""
@@ -457,10 +465,30 @@ def check_record(record: Record) -> None:
     for wanted, found in zip(rounds, record.rounds, strict=False):
         _compare_rounds(wanted, found)
     if len(rounds) != len(record.rounds):
-        raise ValueError(f"the match has {len(rounds)} rounds, and the record {len(record.rounds)}")
+        raise ValueError(
+            f"the match has {counted(len(rounds), 'round')}, and the record {len(record.rounds)}"
+        )
     result = match_result(record.rules, rounds[-1])
     if result != record.result:
         raise ValueError(f"the result is {result}, and the record has {record.result}")
+
+
+def _whole(record: Record) -> Record:
+    """Return a record in which every field is of the kind and size that the format asks for."""
+    given: object = record
+    if not isinstance(given, Record):
+        raise ValueError(f"a Record is checked, not {shown(given)}")
+    try:
+        data = record.to_dict()
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"not a record: {error}") from None
+    found = Record.from_dict(data)
+    for name, value in vars(found).items():
+        if value != getattr(record, name):
+            raise ValueError(
+                f"not a record: {name} should be {shown(value)}, not {shown(getattr(record, name))}"
+            )
+    return found
 
 
 def _compare_rounds(wanted: RoundRecord, found: RoundRecord) -> None:

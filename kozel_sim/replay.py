@@ -23,6 +23,7 @@ from kozel_sim.moments import (
     moments,
     move_words,
     outcome_words,
+    pot_words,
     round_of,
 )
 from kozel_sim.moves import move_tiles
@@ -40,7 +41,8 @@ from kozel_sim.svg import (
     view_svg,
 )
 from kozel_sim.tiles import NAMES, PIPS, tile_id, tiles_of
-from kozel_sim.view import View
+from kozel_sim.view import View, need_view
+from kozel_sim.words import counted
 
 MOST_ROUNDS = 50
 """Of a longer match a replay shows the last ones, so that the file stays below 1.5 MB."""
@@ -83,7 +85,7 @@ def show(thing: Record | Round | Position | View, round: int | None = None) -> S
     Raises
     ------
     ValueError
-        If the match has no such round.
+        If the match has no such round, an event of it cannot happen, or a View's field is wrong.
     TypeError
         If it is nothing that can be shown.
 
@@ -103,7 +105,7 @@ def show(thing: Record | Round | Position | View, round: int | None = None) -> S
     if isinstance(thing, Round):
         return Shown(_framed(position_svg(thing)))
     if isinstance(thing, View):
-        return Shown(_framed(view_svg(thing)))
+        return Shown(_framed(view_svg(need_view(thing))))
     raise TypeError(
         f"show takes a Record, a Round, a Position or a View, not {type(thing).__name__}"
     )
@@ -209,7 +211,7 @@ def _head(record: Record, chosen: Sequence[int]) -> str:
     if len(chosen) < len(record.rounds):
         cut = f"; shown: round {chosen[0]}" + (f" to {chosen[-1]}" if len(chosen) > 1 else "")
     title = f"{rules.name}: seed {record.seed}, deal {record.deal}, seating {record.seating}"
-    about = f"{rules.players} players, {len(record.rounds)} rounds{cut}"
+    about = f"{rules.players} players, {counted(len(record.rounds), 'round')}{cut}"
     picks = "".join(f"<option value='{i}'>{n}</option>" for i, n in enumerate(chosen))
     views = "".join(f"<option value='{s}'>seat {s} ({escape(n)})</option>" for s, n in seats)
     buttons = "".join(
@@ -239,7 +241,8 @@ def _head(record: Record, chosen: Sequence[int]) -> str:
 def _table_html(record: Record, told: RoundRecord) -> str:
     """Draw all that the seats and the bazaar hold in a round."""
     seats = "".join(_seat_html(record, told, seat) for seat in range(record.rules.players))
-    return f"<div class='kz-seats' hidden>{seats}{_bazaar_html(told)}</div>"
+    pot = "<p class='kz-pot'></p>" * any(_pots(record, told))
+    return f"<div class='kz-seats' hidden>{seats}{_bazaar_html(told)}{pot}</div>"
 
 
 def _board_html(record: Record, told: RoundRecord) -> str:
@@ -325,7 +328,13 @@ def _round_data(
             for after in (False, True)
         ],
         "outcome": outcome_words(record, told.round),
+        "pot": [pot_words(pot) if pot else "" for pot in _pots(record, told)],
     }
+
+
+def _pots(record: Record, told: RoundRecord) -> tuple[int, int]:
+    """Return what waits in the pot before and after a round."""
+    return record.rounds[told.round - 1].pot if told.round else 0, told.pot
 
 
 def _moment_data(moment: Moment, stages: dict[str, int]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from kozel_sim.rule_words import in_words
 from kozel_sim.rules import RuleSet
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import DUELS, GAUNTLET, PERMUTATIONS, ROTATIONS, TEAMS
+from kozel_sim.words import counted
 
 MARK = "<!-- kozel report -->"
 """The page's first line after its doctype: by it a report is known that may be written over."""
@@ -185,7 +186,7 @@ def _design(played: Run | Totals) -> str:
     """Say who met whom, where, on how many deals."""
     manifest = played.manifest
     design, n = str(manifest["design"]), int(manifest["deals"])
-    deals = f"{n:,} deal{'s' * (n != 1)}"
+    deals = f"{counted(n, 'deal')}"
     if seated(played):
         return f"The policies sat as they are listed ({design}), and kept their seats for {deals}."
     if "shard" in manifest:
@@ -265,11 +266,13 @@ def _line(match: Notable, played: Run, address: str, left: int) -> Line:
 def _told(match: Notable) -> tuple[str, str]:
     """Say what is notable of a match, and which it is."""
     what = {
-        LONGEST: f"{match.value:,} rounds",
-        FISH: f"{match.value} points "
+        LONGEST: f"{counted(match.value, 'round')}",
+        FISH: f"{counted(match.value, 'point')} "
         f"{'credited to' if match.rules.ledger == 'credit' else 'written on'} seat {match.seat} "
-        f"in round {match.round}",
-        CLOSEST: f"{match.value} point{'s' * (match.value != 1)} apart",
+        f"in round {match.round}"
+        + f"; the pot of {match.waited} that had waited was paid in it"
+        * bool(match.waited),
+        CLOSEST: f"{counted(match.value, 'point')} apart",
     }[match.kind]
     facts = f"Deal {match.deal}, seating {match.seating}: {', '.join(match.policies)}"
     if match.points is not None:

@@ -14,23 +14,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kozel_sim import plots
-from kozel_sim.drawing import wrapped
+from kozel_sim.direction import better_of, in_words
+from kozel_sim.drawing import changed_rules, wrapped
+from kozel_sim.style import own_style
 
 WIDTH = 5.2
 """Inches: at 72 units each, about as many as a telephone has pixels."""
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 12,
-    "svg.fonttype": "none",
-    # A name may hold dollars, which are no mathematics.
-    "text.parse_math": False,
-}
+STYLE: dict[str, Any] = {"font.size": 12, "svg.fonttype": "none"}
 NAME_WIDTH, LABEL_WIDTH = 20, 30
 """Characters of a line of a row's name, and of an axis' label."""
 
@@ -56,7 +51,7 @@ def draw(
 ) -> Plot:
     """Draw a plot with so many rows, each as high as its name needs, and at least `row` inches."""
     lines = max(len(wrapped(name, NAME_WIDTH).splitlines()) for name in names)
-    with mpl.rc_context({**mpl.rcParamsDefault, **STYLE, "svg.hashsalt": caption}):
+    with own_style(STYLE | {"svg.hashsalt": caption}):
         figure = Figure(figsize=(WIDTH, 1.1 + len(names) * max(row, 0.22 * lines)))
         figure.set_layout_engine("constrained")
         ax = figure.add_subplot()
@@ -107,14 +102,15 @@ def _svg(figure: Figure, caption: str) -> str:
 def leaderboard(summary: pd.DataFrame, of: str) -> Plot:
     """Draw the goat rates of one rule set."""
     names = list(summary["policy"].astype(str).unique())
-    caption = f"Goat rate by policy, {of}: fewer is better"
+    caption = f"Goat rate by policy, {of}: lower is better"
     return draw(caption, lambda ax: plots.leaderboard(summary, ax), names, 0.5)
 
 
 def points(frame: pd.DataFrame, of: str) -> Plot:
     """Draw where the points of a match end, of one rule set."""
     names = list(map(str, frame["policy"].unique()))
-    caption = f"Points at the end of a match by policy, {of}; the thick line is the median"
+    which = in_words("points", better_of("points", frame))
+    caption = f"Points at the end of a match by policy, {of}{which}; the thick line is the median"
     return draw(caption, lambda ax: plots.points(frame, ax), names, 0.6)
 
 
@@ -136,15 +132,26 @@ def seats(table: pd.DataFrame, of: str) -> Plot:
 def forest(effects: pd.DataFrame, metric: str, meaning: str) -> Plot:
     """Draw how the rule sets of one number of players differ from the first."""
     baseline = str(effects["baseline"].iloc[0])
-    names = [str(name).removeprefix(f"{baseline}[") for name in effects["preset"].unique()][1:]
+    names = changed_rules(effects["preset"].unique(), baseline)[1:]
     players = effects["players"].iloc[0]
     caption = f"Difference from {baseline} at tables of {players} players: {meaning}"
     return draw(caption, lambda ax: plots.forest(effects, ax, metric=metric), names, 0.4)
+
+
+def changes(effects: pd.DataFrame) -> Plot:
+    """Draw what the rule sets of one number of players do to each policy."""
+    baseline = str(effects["baseline"].iloc[0])
+    names = changed_rules(effects["preset"].unique(), baseline)[1:]
+    caption = (
+        f"Goat rate of each policy less that under {baseline} at tables of "
+        f"{effects['players'].iloc[0]} players, in percentage points: lower is better"
+    )
+    return draw(caption, lambda ax: plots.changes(effects, ax), [*names, "", ""], 0.4)
 
 
 def duels(comparisons: pd.DataFrame, of: str) -> Plot:
     """Draw the differences of the duels of one rule set."""
     names = [f"{row.policy} v {row.against}" for row in comparisons.itertuples()]
     names = list(dict.fromkeys(names))
-    caption = f"Goat rate of the first policy less that of the second, {of}"
+    caption = f"Goat rate of the first policy less that of the second, {of}: lower is better"
     return draw(caption, lambda ax: plots.duels(comparisons, ax, metric="goat_rate"), names)

@@ -10,14 +10,16 @@ import pandas as pd
 
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
+from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
+from kozel_sim.direction import POINTS_WIN, metric_words, rule_in_words
 from kozel_sim.duels import compare
+from kozel_sim.fixed import FIXED
 from kozel_sim.plain import records
 from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
-    DECIDED,
-    STOPPED,
+    decision_text,
     part_of,
     rank_text,
     results_of,
@@ -27,12 +29,17 @@ from kozel_sim.reporting import (
 )
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import VERSUS
+from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
+from kozel_sim.verdicts import Duel, alike_words, decisions_to_tell, duel_of
+from kozel_sim.words import counted
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
 FEW_SENTENCES = 8
 """Of more duels the table says which is better, not a sentence each."""
+FEW_COLUMNS = 5
+"""Up to so many policies have a map of what rules do to them: more do not fit on a telephone."""
 CHANGES = {"goat_rate": (100, 2), "rounds": (1, 3), "fish_rate": (100, 2)}
 """What a sweep's table shows, with scale and digits."""
 
@@ -90,7 +97,9 @@ def results_of_run(played: Run | Totals) -> Results:
         _add_boards(played, found)
     _add_changes(played, found, has_duels)
     if rows := played.manifest.get("stopping"):
-        _add_stopping(rows, found)
+        _add_stopping(
+            rows, found, alike_words(played) if isinstance(played, Run) and has_duels else {}
+        )
     knobs = [rules["knobs"] for rules in played.manifest["rules"]]
     singles = any(each["players"] > 2 and each["teams"] == "none" for each in knobs)
     if has_duels and found.short and singles:
@@ -108,7 +117,7 @@ def histogram(played: Run | Totals, of: str) -> pd.DataFrame:
     if isinstance(played, Totals):
         return played.histogram(of)
     rows = played.frame if of == "points" else played.frame[played.frame["seat"] == 0]
-    keys = ["preset", "players", *(["policy"] if of == "points" else []), of]
+    keys = ["preset", "players", *(["policy", POINTS_WIN] if of == "points" else []), of]
     return rows.groupby(keys, observed=True, sort=False).size().rename("count").reset_index()
 
 
@@ -122,7 +131,7 @@ def seated(played: Run | Totals) -> bool:
 
 def _add_boards(played: Run | Totals, found: Results) -> None:
     """Add a leaderboard for each rule set."""
-    summary, presets = played.summary(), played.presets()
+    summary, presets, capped = played.summary(), played.presets(), capped_matches(played)
     ranks = ranking(played.frame) if isinstance(played, Run) and not seated(played) else None
     points = histogram(played, "points")
     found.methods |= set(summary["method"]) | set(presets["method"])
@@ -138,8 +147,11 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
         of_table = None if ranks is None else part_of(ranks, preset, players)
         section.tables.append(_board(here, of_table))
         section.words.append(_game(part_of(presets, preset, players)))
+        section.words += filter(None, [told_of(capped_of(capped, preset, players))])
         if of_table is not None:
             who, rate = _first(of_table, played)
+            if all_capped(counts := capped_of(capped, preset, players)):
+                who, rate = no_winner(counts).removesuffix("."), ""
             firsts.setdefault(who, []).append(f"{rate}{section.title}")
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.leaderboard(here, section.title))
@@ -171,8 +183,8 @@ def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
         rows.append([str(policy), *([spans[policy]] if spans else []), *numbers])
     n = int(summary["n_deals"].max())
     return Table(
-        f"The lowest goat rate first, with {level} intervals; {n:,} deals",
-        ["policy", *(["rank"] if spans else []), *(m.replace("_", " ") for m in shown)],
+        f"The lowest goat rate first, with {level} intervals; {counted(n, 'deal')}",
+        ["policy", *(["rank"] if spans else []), *map(metric_words, shown)],
         rows,
     )
 
@@ -183,14 +195,16 @@ def _game(presets: pd.DataFrame) -> str:
 
     def told(metric: str, scale: float, digits: int) -> str:
         one = cell([cells[metric][k] for k in ("estimate", "ci_low", "ci_high")], scale, digits)
-        return f"{one.estimate} {one.ends}"
+        ends = f"({FIXED})" if cells[metric]["method"] == FIXED else one.ends
+        return f"{one.estimate} {ends}"
 
     words = (
         f"A match had {told('rounds', 1, 2)} rounds and {told('goats_per_match', 1, 3)} goats; "
         f"{told('fish_rate', 100, 2)} of the rounds ended in a fish"
     )
     if cells["capped_rate"]["estimate"]:
-        words += f", and {told('capped_rate', 100, 2)} of the matches reached the cap of rounds"
+        capped = told("capped_rate", 100, 2)
+        words += f", and {capped} of the matches reached the cap of rounds, without a goat"
     return f"{words}."
 
 
@@ -198,12 +212,14 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
     """Say who may be the first of a rule set, and with which goat rate where it is one."""
     level = stats.percent(ranks["level"].iloc[0])
     level += ", as if its deals had been fixed" if "stopping" in played.manifest else ""
+    field = f"the {len(ranks)} policies played"
     names = [str(row.policy) for row in ranks.itertuples() if row.rank_low == 1]
     if len(names) == 1:
         rate = number_text(records(ranks)[0]["estimate"], 100, 2)
-        return f"{names[0]} has the lowest goat rate, sure at {level}", f"{rate}% in "
-    among = f"{len(names)} policies" if len(names) > 4 else ", ".join(names)
-    return f"Who has the lowest goat rate is not decided at {level}, among {among}", ""
+        return f"Of {field} {names[0]} has the lowest goat rate, sure at {level}", f"{rate}% in "
+    among = f"{len(names)} of them" if len(names) > 4 else ", ".join(names)
+    who = f"Who of {field} has the lowest goat rate is not decided at {level}, among {among}"
+    return who, ""
 
 
 # ---------------------------------------------------------------------- duels
@@ -211,7 +227,7 @@ def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
 
 def _add_duels(played: Run, found: Results) -> None:
     """Add the comparisons of each rule set."""
-    compared = compare(played.frame)
+    compared, alike, capped = compare(played.frame), alike_words(played), capped_matches(played)
     found.methods |= set(compared["method"])
     scales = {
         "points_per_round": (1.0, 3),
@@ -227,25 +243,33 @@ def _add_duels(played: Run, found: Results) -> None:
             section.words.append("This shard has no deals of it.")
             continue
         level = stats.percent(here["level"].iloc[0])
+        counts = capped_of(capped, preset, players)
         rows: list[list[str | Cell]] = []
         for title, of_duel in here.groupby("duel", observed=True, sort=False):
             numbers = [
                 cell([row[k] for k in ("difference", "ci_low", "ci_high")], *scales[row["metric"]])
                 for row in records(of_duel)
             ]
-            rows.append([str(title), *numbers, p_text(of_duel["p_value"].iloc[-1])])
+            last = records(of_duel)[-1]
+            met = [f"{last['n_capped']:,} of {last['n_matches']:,}"] * bool(counts["n_capped"])
+            rows.append([str(title), *numbers, p_text(last["p_value"]), *met])
         columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
+        columns += ["capped"] * bool(counts["n_capped"])
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
-            f"goat rates being equal; {int(here['n_deals'].max()):,} deals"
+            f"goat rates being equal; {counted(int(here['n_deals'].max()), 'deal')}"
         )
         section.tables.append(Table(caption, columns, rows))
-        section.words.append(
-            "Points are written on the holder unless the rules credit them to the winner."
-        )
-        rates = records(here[here["metric"] == "goat_rate"])
+        section.words.append(rule_in_words(played.manifest, preset, players))
+        section.words += filter(None, [told_of(counts)])
+        if all_capped(counts):
+            found.short.append(f"{preset}, {players} players: {no_winner(counts)}")
+        rates = [row for row in records(here[here["metric"] == "goat_rate"]) if not all_capped(row)]
         if "stopping" not in played.manifest and len(rates) * len(tables) <= FEW_SENTENCES:
-            found.short += [verdict(row, f"{preset}, {players} players") for row in rates]
+            found.short += [
+                alike.get(duel_of(row)) or verdict(row, f"{preset}, {players} players")
+                for row in rates
+            ]
         if len(tables) <= FEW_TABLES:
             section.plots.append(report_plots.duels(here, section.title))
     if len(tables) <= 4 * FEW_TABLES:
@@ -271,6 +295,10 @@ def _add_changes(played: Run | Totals, found: Results, has_duels: bool) -> None:
         if here["preset"].nunique() < 2:
             continue
         section.tables.append(_changes(here, f"{players} players"))
+        by_policy = of_run[(of_run["policy"] != ALL) & (of_run["players"] == players)]
+        section.tables.append(_policy_changes(by_policy, f"{players} players"))
+        if by_policy["policy"].nunique() <= FEW_COLUMNS:
+            section.plots.append(report_plots.changes(by_policy))
         for metric in ("goat_rate", "rounds"):
             section.plots.append(report_plots.forest(here, metric, METRICS[metric].meaning))
     found.more.append(section)
@@ -295,16 +323,38 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
     )
 
 
+def _policy_changes(here: pd.DataFrame, of: str) -> Table:
+    """Return how the goat rate of each policy differs from that under the first rule set."""
+    base = str(here["baseline"].iloc[0])
+    level = stats.percent(here["level"].iloc[0])
+    policies = list(dict.fromkeys(here["policy"].astype(str)))
+    rows: list[list[str | Cell]] = []
+    for preset, part in here.groupby("preset", observed=True, sort=False):
+        if preset == base:
+            continue
+        cells = {str(row["policy"]): row for row in records(part)}
+        ends = ("difference", "diff_ci_low", "diff_ci_high")
+        numbers = [cell([cells[name][k] for k in ends], 100, 2) for name in policies]
+        rows.append([short_name(str(preset), base), *numbers])
+    return Table(
+        f"{of}: goat rate of each policy less that under {base}, in percentage points, paired by "
+        f"deal, with {level} intervals; lower is better",
+        ["rules", *policies],
+        rows,
+    )
+
+
 # ---------------------------------------------------------------------- stopping, seats
 
 
-def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
+def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, str]) -> None:
     """Add what a run decided that may stop when it is sure."""
     metric = rows[0]["metric"].replace("_", " ")
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:
-        wide = [row["adjusted"], row["sequence_low"], row["sequence_high"]]
+        shown = row["estimate"] if row["adjusted"] is None else row["adjusted"]
+        wide = [shown, row["sequence_low"], row["sequence_high"]]
         naive = [row["estimate"], row["ci_low"], row["ci_high"]]
         decision = STOPPED.get(row["decision"], row["decision"])
         numbers = [cell(naive, scale, digits), cell(wide, scale, digits)]
@@ -315,6 +365,8 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         "Each row is as it was when it was decided; deals that were played after that, for others, "
         "are in the leaderboard."
     )
+    if all(row["adjusted"] is None for row in rows):
+        section.words.append("Estimates are not adjusted for the stopping.")
     section.tables.append(
         Table(
             f"Decisions by {metric}, at {level}",
@@ -323,8 +375,9 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results) -> None:
         )
     )
     if len(rows) <= FEW_SENTENCES and all(VERSUS in row["key"] for row in rows):
-        told = [f"{row['key']}: {DECIDED[row['decision']].format(metric)}." for row in rows]
-        found.short += told
+        told = decisions_to_tell(rows, alike)
+        found.short += list(alike.values())
+        found.short += [f"{decision_text(row)}." for row in told if not all_capped(row)]
     found.more.append(section)
 
 

@@ -4,37 +4,52 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.crashes import look_after
+from kozel_sim.performing import prints_aside, say_rounding, warm_up, what_is_kept
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
     hush,
     interval,
-    number_text,
     p_text,
     print_json,
     progress_bar,
     show,
     spread,
 )
+from kozel_sim.run_pictures import ALL_DUELS, CHANGES, FORESTS, LEADERBOARDS, draw_run
+from kozel_sim.seat_report import print_balance
+from kozel_sim.stopping_report import print_stopping
+from kozel_sim.verdicts import (
+    alike_words,
+    decisions_to_tell,
+    duel_of,
+    equivalence_words,
+    is_equivalent,
+)
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kozel_sim.checks import Engine
     from kozel_sim.runs import Run, Totals
     from kozel_sim.tournaments import Mapper, Tournament
 
 
 @dataclass(frozen=True)
 class Face:
-    """How a kind of run is shown: as tables, as JSON, and as files beside its frame."""
+    """How a kind of run is shown: as tables, as JSON, as files beside its frame, as pictures."""
 
     show: Callable[[Any], None]
     data: Callable[[Any], dict[str, Any]]
     write: Callable[[Any, Path], None]
+    pictures: tuple[str, ...]
 
 
 def report(
@@ -45,13 +60,15 @@ def report(
     json_: bool,
     quiet: bool,
     mapper: Mapper | None = None,
+    engine: Engine = "auto",
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
-    from kozel_sim.checks import need_positive
+    from kozel_sim.checks import need_engine
     from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
 
-    need_positive("workers", workers)
-    manifest = planned.manifest()
+    need_engine(engine, workers)
+    manifest = planned.manifest(engine)
+    look_after(planned.policies, folder)
     there = folder is not None and holds_run(folder, manifest)
     before = read_manifest(folder) if there and folder is not None else {}
     parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
@@ -63,24 +80,24 @@ def report(
                 pass
         if quiet:
             hush()
+        else:
+            say_rounding(planned)
     try:
         if not known:
-            warm_up(planned.aggregate)
-        with progress_bar(planned.matches, quiet or json_) as step:
-            played = planned.play(
-                workers=workers, progress=step, folder=folder, extra=face.write, mapper=mapper
-            )
+            warm_up(planned.aggregate, engine)
+        with progress_bar(planned.matches, quiet or json_) as step, prints_aside():
+            played = planned.play(engine, workers, None, step, folder, mapper, face.write)
     except KeyboardInterrupt:
-        kept = _kept(folder, manifest) or "; nothing is kept"
+        kept = what_is_kept(folder, manifest) or "; nothing is kept"
         print(f"kozel: interrupted{kept}", file=sys.stderr)
         raise
     except OSError as error:
-        if kept := _kept(folder, manifest):
+        if kept := what_is_kept(folder, manifest):
             said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
             raise OSError(f"{said}{kept}") from None
         raise
     seed = played.manifest["seed"]
-    note = f"{played.matches:,} matches in {played.manifest['seconds']:.1f} s, seed {seed}"
+    note = f"{counted(played.matches, 'match')} in {played.manifest['seconds']:.1f} s, seed {seed}"
     if planned.shard is not None:
         note = f"shard {planned.shard[0]} of {planned.shard[1]} alone: {note}"
     if known:
@@ -89,39 +106,26 @@ def report(
         note += f"; written to {folder}"
         if before:
             total = len(played.manifest["files"])
-            note += f" (continued: {parts} of {total} parts were there)"
+            note += f" (continued: {parts} of {counted(total, 'part was', 'parts were')} there)"
     if not quiet:
         show_run(played, face, json_)
+    if folder is not None:
+        sys.stdout.flush()
+        draw_run(played, folder, *face.pictures)
     if not (quiet or json_):
         print(note)
 
 
-def _kept(folder: Path | None, manifest: dict[str, Any]) -> str:
-    """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
-
-    if folder is None or not holds_run(folder, manifest):
-        return ""
-    n = len(read_manifest(folder)["files"])
-    return f"; {n} parts are in {folder}, and the same command goes on"
-
-
-def warm_up(aggregate: bool = False) -> None:
-    """Compile (or load) the engine on one deal."""
-    from kozel_sim.simulation import simulate
-
-    if aggregate:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0, aggregate=True)
-    else:
-        simulate("room-fish-all", ["random", "random"], 1, seed=0)
-
-
 def show_run(played: Run | Totals, face: Face, json_: bool) -> None:
     """Print a run's tables, or its manifest and tables as JSON."""
+    from kozel_sim.capped import capped_words
+
     if json_:
         print_json({"manifest": played.manifest} | face.data(played))
     else:
         face.show(played)
+        for words in capped_words(played):
+            print(f"{words}\n")
         print_stopping(played.manifest.get("stopping", []))
         if hasattr(played, "frame"):
             print_balance(played.frame)
@@ -143,9 +147,15 @@ def leaderboard_data(played: Run | Totals) -> dict[str, Any]:
 
 
 def conclusions_data(played: Run | Totals) -> dict[str, Any]:
-    """Return ranks, seats and their balance as JSON values; a run of sums has none."""
+    """Return ranks, seats and their balance as JSON values, of a run of sums none of these.
+
+    Where matches reached the cap of rounds, their numbers come first.
+    """
+    from kozel_sim.capped import capped_data
+
+    capped = {"capped": rows} if (rows := capped_data(played)) else {}
     if not hasattr(played, "frame"):
-        return {}
+        return capped
     from kozel_sim.balance import seat_balance, seat_tables
     from kozel_sim.rankings import ranking
 
@@ -155,7 +165,7 @@ def conclusions_data(played: Run | Totals) -> dict[str, Any]:
     plain = {name: records(marked(frame, played)) for name, frame in found.items()}
     if "stopping" in played.manifest:
         plain["stopping"] = played.manifest["stopping"]
-    return plain
+    return capped | plain
 
 
 def marked(frame: pd.DataFrame, played: Run | Totals) -> pd.DataFrame:
@@ -169,20 +179,13 @@ UNCORRECTED = ", not corrected for stopping"
 
 
 def write_leaderboard(played: Run | Totals, folder: Path) -> None:
-    """Write a tournament's summary and leaderboard plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
-
-    summary = marked(played.summary(), played)
-    summary.to_csv(folder / "summary.csv", index=False)
+    """Write a tournament's summary."""
+    marked(played.summary(), played).to_csv(folder / "summary.csv", index=False)
     write_conclusions(played, folder)
-    plots.leaderboards(summary).savefig(folder / "leaderboard.png", dpi=120)
 
 
 def write_conclusions(played: Run | Totals, folder: Path) -> None:
-    """Write ranks, seats and their balance (CSV)."""
+    """Write ranks, seats, their balance and the numbers of capped matches (CSV)."""
     import pandas as pd
 
     for name, rows in conclusions_data(played).items():
@@ -235,7 +238,7 @@ def print_board(
     if spans:
         table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("policy", overflow="fold")
-    for heading in ("goat rate", "points", "rating"):
+    for heading in ("goat rate", "points", "room rating"):
         table.add_column(heading, justify="right", no_wrap=True)
     for policy, rows in summary.groupby("policy", observed=True, sort=False):
         cells = {row.metric: row for row in rows.itertuples()}
@@ -255,7 +258,7 @@ def print_board(
         f"fish rate per round {interval(cells['fish_rate'], 100, 2)}, "
         f"rounds per match {interval(cells['rounds'], 1, 2)}"
         + (
-            f", capped {interval(cells['capped_rate'], 100, 2)}"
+            f", capped {interval(cells['capped_rate'], 100, 2)} (these have no goat)"
             if cells["capped_rate"].estimate
             else ""
         )
@@ -269,82 +272,7 @@ def rank_text(row: Any) -> str:
     return f"{low}" if low == high else f"{low}-{high}"
 
 
-def print_balance(frame: pd.DataFrame) -> None:
-    """Print the goat rate by seat and by first leader, and whether seats and leaders are alike."""
-    from rich.table import Table
-
-    from kozel_sim.balance import seat_balance, seat_tables
-    from kozel_sim.stats import percent
-
-    tables = seat_tables(frame)
-    tables = tables[tables["metric"] == "goat_rate"]
-    tests = seat_balance(frame)
-    tests = tests[tests["metric"] == "goat_rate"]
-    level = percent(tables["level"].iloc[0])
-    for players, of_players in tables.groupby("players", sort=False):
-        title = f"goat rate by seat and by first leader, {players} players ({level} intervals)"
-        table = Table(title=title, title_justify="left", title_style="bold")
-        table.add_column("rules", overflow="fold")
-        groups = list(dict.fromkeys(of_players["group"].astype(str)))
-        headings = [f"seat {g}" if g.isdigit() else g for g in groups]
-        for heading in headings:
-            table.add_column(heading, justify="right")
-        lines = []
-        for preset, rows in of_players.groupby("preset", sort=False, observed=True):
-            cells = [
-                spread((row["estimate"], row["ci_low"], row["ci_high"]), 100, 1).replace("%", "")
-                for row in rows.to_dict("records")
-            ]
-            table.add_row(str(preset), *cells)
-            asked = part_of(tests, str(preset), int(str(players))).to_dict("records")
-            told = [
-                f"do {what} differ? chi² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
-                for what, t in zip(("seats", "leaders"), asked, strict=True)
-            ]
-            lines.append(f"{preset}: {'; '.join(told)}")
-        console().print(table)
-        print("\n".join(lines))
-    print("percent; chi-squares are clustered by deal\n")
-
-
-STOPPED = {"enough": "sure enough", "open": "not decided"}
-
-
-def print_stopping(rows: list[dict[str, Any]]) -> None:
-    """Print what a run that may stop early decided, naively and corrected for the stopping."""
-    if not rows:
-        return
-    from rich.table import Table
-
-    from kozel_sim.stats import percent
-
-    level = percent(rows[0]["level"])
-    table = Table(title=f"stopped when sure: {rows[0]['metric'].replace('_', ' ')}, {level}")
-    table.title_justify, table.title_style = "left", "bold"
-    table.add_column("of", overflow="fold")
-    for heading in ("decision", "deals", "naive", "adjusted", "holds under stopping"):
-        table.add_column(heading, justify="right")
-    scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
-    for row in rows:
-        ends = (row["sequence_low"], row["sequence_high"])
-        table.add_row(
-            row["key"],
-            STOPPED.get(row["decision"], row["decision"]),
-            f"{row['n_deals']:,}",
-            spread((row["estimate"], row["ci_low"], row["ci_high"]), scale, digits),
-            number_text(row["adjusted"], scale, digits),
-            "[{}, {}]".format(*(number_text(end, scale, digits) for end in ends)),
-        )
-    console().print(table)
-    print(
-        "naive: as if the deals had been fixed; adjusted: less its bias; the last interval holds "
-        f"at all looks, for all rows together ({rows[0]['method']}). It is wider than the test of "
-        "who is better needs to decide, and may hold 0 beside a decision. All other tables of this "
-        "run are as if its deals had been fixed.\n"
-    )
-
-
-LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard)
+LEADERBOARD = Face(print_run, leaderboard_data, write_leaderboard, (LEADERBOARDS,))
 
 
 # ---------------------------------------------------------------------- sweeps
@@ -361,11 +289,7 @@ def sweep_data(played: Run | Totals) -> dict[str, Any]:
 
 
 def write_sweep(played: Run | Totals, folder: Path) -> None:
-    """Write a sweep's effects (Parquet and CSV), its best policies and its forest plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+    """Write a sweep's effects (Parquet and CSV) and its best policies."""
     from kozel_sim.sweep import best_policies, effects
 
     found = effects(results_of(played))
@@ -373,7 +297,6 @@ def write_sweep(played: Run | Totals, folder: Path) -> None:
     found.to_csv(folder / "effects.csv", index=False)
     best_policies(results_of(played)).to_csv(folder / "best_policies.csv", index=False)
     write_conclusions(played, folder)
-    plots.forests(found).savefig(folder / "forest.png", dpi=120)
 
 
 GAME_METRICS = (
@@ -408,7 +331,7 @@ def print_sweep(played: Run | Totals) -> None:
             {
                 "players": row["players"],
                 "rules": short_name(row["preset"], str(found["baseline"].iloc[0])),
-                "best policy": row["best"],
+                f"lowest goat rate of {row['n_policies']} played": row["best"] or "none: no goat",
                 "next": row["next"],
                 "lead in goat rate": spread(lead, 100, 2),
                 "as baseline": same,
@@ -453,6 +376,9 @@ def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
     """Print what each variant does to the policy that the baseline treats worst."""
     at_base = [row for row in policies if row["preset"] == base]
     weakest = max(at_base, key=lambda row: row["estimate"])
+    if weakest["estimate"] == 0:
+        print(f"nobody was a goat under {base}\n")
+        return
     print(f"weakest under {base}: {weakest['policy']}, goat rate {weakest['estimate']:.2%}")
     for row in policies:
         if row["policy"] == weakest["policy"] and row["preset"] != base:
@@ -473,38 +399,35 @@ def short_name(preset: str, base: str) -> str:
     return preset.removeprefix(f"{base}[").removesuffix("]") if changed else preset
 
 
-SWEEP = Face(print_sweep, sweep_data, write_sweep)
+SWEEP = Face(print_sweep, sweep_data, write_sweep, (FORESTS, CHANGES))
 
 
 # ---------------------------------------------------------------------- duels
 
 
-def duel_data(played: Run) -> dict[str, Any]:
-    """Return the duels' comparisons as JSON values."""
+def duel_data(played: Run, margin: str | None = None) -> dict[str, Any]:
+    """Return the duels' comparisons, and what was the same in them, as JSON values."""
+    from kozel_sim.alike import same_play
     from kozel_sim.duels import compare
 
-    found = {"duels": records(marked(compare(played.frame), played))}
-    return found | conclusions_data(played)
+    found = {"duels": records(marked(compare(played.frame, equivalent=margin), played))}
+    return found | {"same_play": records(same_play(played))} | conclusions_data(played)
 
 
-def write_duels(played: Run, folder: Path) -> None:
-    """Write the duels' comparisons (CSV) and their plot."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from kozel_sim import plots
+def write_duels(played: Run, folder: Path, margin: str | None = None) -> None:
+    """Write the duels' comparisons (CSV)."""
     from kozel_sim.duels import compare
 
-    found = marked(compare(played.frame), played)
+    found = marked(compare(played.frame, equivalent=margin), played)
     found.to_csv(folder / "duels.csv", index=False)
     write_conclusions(played, folder)
-    plots.all_duels(found).savefig(folder / "duels.png", dpi=120)
 
 
 def print_duels(played: Run) -> None:
     """Print how the first policy of each duel differs from the second."""
     from rich.table import Table
 
+    from kozel_sim.direction import rule_in_words
     from kozel_sim.duels import compare
     from kozel_sim.stats import percent
 
@@ -519,7 +442,8 @@ def print_duels(played: Run) -> None:
         table = Table(title=title, title_justify="left", title_style="bold")
         for heading in ("policy", "against"):
             table.add_column(heading, overflow="fold")
-        for heading in ("points per round", "points per match", "goat rate"):
+        capped = bool(here["n_capped"].any())
+        for heading in ("points per round", "points per match", "goat rate", *["capped"] * capped):
             table.add_column(heading, justify="right")
         for _, rows in here.groupby("duel", observed=True, sort=False):
             cells = [
@@ -527,16 +451,19 @@ def print_duels(played: Run) -> None:
                 for row, scale in zip(records(rows), ((1, 3), (1, 2), (100, 2)), strict=True)
             ]
             first = rows.iloc[0]
+            cells += [f"{first['n_capped']:,} of {first['n_matches']:,}"] * capped
             table.add_row(str(first["policy"]), str(first["against"]), *cells)
         console().print(table)
-    print("Points are written on the holder unless the rules credit them to the winner.")
+        print(rule_in_words(played.manifest, preset, players))
+    print("".join(f"{words}\n" for words in alike_words(played).values()), end="")
 
 
-def print_comparison(played: Run) -> None:
+def print_comparison(played: Run, margin: str | None = None) -> None:
     """Print a duel metric by metric, and what it says in plain words."""
+    from kozel_sim.capped import all_capped
     from kozel_sim.duels import compare
 
-    found = compare(played.frame)
+    found, alike = compare(played.frame, equivalent=margin), alike_words(played)
     for preset, players in tables_of(played):
         here = part_of(found, preset, players)
         if here.empty:
@@ -554,35 +481,56 @@ def print_comparison(played: Run) -> None:
             for row, form in zip(records(here), ((1, 3), (1, 2), (100, 2)), strict=True)
             for (scale, digits), unit in [(form, "%" * (form[0] == 100))]
         ]
-        print(f"{preset}, {players} players, {here['n_deals'].iloc[0]:,} deals")
+        print(f"{preset}, {players} players, {counted(here['n_deals'].iloc[0], 'deal')}")
         show(lines, json_=False)
-        if "stopping" not in played.manifest:
-            print(verdict(records(here)[-1], preset) + "\n")
-    for row in played.manifest.get("stopping", []):
-        print(f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}\n")
+        rows = records(here)
+        if duel_of(rows[-1]) in alike:
+            print(alike[duel_of(rows[-1])] + "\n")
+        elif "stopping" not in played.manifest and not all_capped(rows[-1]):
+            print(verdict(rows[-1], preset) + "\n")
+        for row in (row for row in rows if row.get("margin") is not None):
+            print(equivalence_words(row, preset) + "\n")
+    for row in decisions_to_tell(played.manifest.get("stopping", []), alike):
+        if not all_capped(row):
+            print(decision_text(row) + "\n")
 
 
 DECIDED = {
-    "better": "the first is better ({})",
-    "worse": "the first is worse ({})",
-    "no difference": "no difference worth finding ({})",
-    "enough": "the interval is as narrow as asked ({})",
-    "open": "not decided; more deals (-n) would tell ({})",
+    "better": "the first is better by {}",
+    "worse": "the first is worse by {}",
+    "no difference": "no difference worth finding by {}",
+    "enough": "the interval of {} is as narrow as asked",
+    "open": "not decided by {}; more deals (-n) would tell",
 }
 """What a rule decided of a comparison, in plain words."""
 
 
+def decision_text(row: dict[str, Any]) -> str:
+    """Say in plain words what a stopping rule decided of a comparison, and by which measure."""
+    return f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}"
+
+
 def verdict(row: dict[str, Any], rules: str) -> str:
     """Say in plain words what the difference in goat rate says."""
+    from kozel_sim.capped import all_capped, no_winner
+
+    if all_capped(row):
+        return no_winner(row)
     if row["ci_low"] is None:
-        return f"Not decided: one deal says nothing of luck under {rules}. More deals (-n) would."
-    better = row["ci_high"] < 0 or row["ci_low"] > 0
-    low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
-    if not better:
         return (
-            f"Not decided: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
+            f"Not decided by goat rate: one deal says nothing of luck under {rules}. More deals "
+            "(-n) would."
+        )
+    decided = row["ci_high"] < 0 or row["ci_low"] > 0
+    low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
+    if not decided:
+        head, more = "Not decided", "More deals (-n) would tell."
+        if is_equivalent(row):
+            head, more = "No difference found", ""
+        return (
+            f"{head}: {row['policy']} may be up to {-100 * row['ci_low']:.2f} points of goat "
             f"rate better or {100 * row['ci_high']:.2f} worse than {row['against']} under {rules}. "
-            "More deals (-n) would tell."
+            f"{more}".rstrip()
         )
     word, change = ("better", "less") if row["difference"] < 0 else ("worse", "more")
     return (
@@ -591,5 +539,24 @@ def verdict(row: dict[str, Any], rules: str) -> str:
     )
 
 
-DUELS = Face(print_duels, duel_data, write_duels)
-COMPARISON = Face(print_comparison, duel_data, write_duels)
+DUELS = Face(print_duels, duel_data, write_duels, (ALL_DUELS,))
+COMPARISON = Face(print_comparison, duel_data, write_duels, (ALL_DUELS,))
+
+
+def comparison_face(margin: str | None, stop: str | None) -> Face:
+    """Return how a comparison is shown that may be asked for equivalence, within a margin."""
+    if margin is None:
+        return COMPARISON
+    from kozel_sim.duels import read_compared
+
+    read_compared(margin)
+    if stop is not None:
+        raise ValueError(
+            f"--equivalent {margin} tests a fixed number of deals; it does not go with --stop"
+        )
+    return replace(
+        COMPARISON,
+        show=partial(print_comparison, margin=margin),
+        data=partial(duel_data, margin=margin),
+        write=partial(write_duels, margin=margin),
+    )

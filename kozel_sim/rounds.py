@@ -28,6 +28,7 @@ from kozel_sim.record import Record
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import seat_policies, seatings
 from kozel_sim.tiles import DOUBLES, Hand
+from kozel_sim.words import counted
 
 ENDS = ("out", "fish")
 """How a round ends, by its code."""
@@ -103,7 +104,7 @@ def rounds_frame(
         if not first:
             # Once in pieces, and once put together.
             size = 2 * int(frames[0].memory_usage(index=False).sum()) * (deals / len(ids))
-            need_memory(f"the rounds of {deals:,} deals", int(size))
+            need_memory(f"the rounds of {counted(deals, 'deal')}", int(size))
     return pd.concat(frames, ignore_index=True)
 
 

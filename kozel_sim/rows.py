@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.words import counted
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -56,8 +58,8 @@ def whole_matches(part: pd.DataFrame, players: int) -> pd.DataFrame:
     matches = int(numbers.max()) + 1
     if len(part) != matches * players:
         raise ValueError(
-            f"whole matches are needed: these are {len(part):,} rows of {matches:,} matches of "
-            f"{players} players"
+            f"whole matches are needed: these are {counted(len(part), 'row')} of "
+            f"{counted(matches, 'match')} of {players} players"
         )
     place = numbers * players + part["seat"].to_numpy()
     in_blocks = (place == np.arange(len(part))).all()

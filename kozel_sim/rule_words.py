@@ -10,6 +10,7 @@ from typing import Any
 
 from kozel_sim.rules import RuleSet, parse_tile_over
 from kozel_sim.tiles import NAMES
+from kozel_sim.words import counted
 
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 LEADS = {
@@ -24,7 +25,20 @@ NO_DOUBLE = {
     "max_total": "Where no double was dealt, the holder of the tile with most pips leads",
     "min_total": "Where no double was dealt, the holder of the tile with fewest pips leads",
 }
-LATER = "Whoever went out, or was the last to lay a tile before a fish, leads the next round"
+LATER = {
+    "finisher": "Whoever went out, or was the last to lay a tile before a fish, leads the next "
+    "round",
+    "next_seat": "The next round is led from the seat behind that of the last leader, clockwise",
+    "winner": "Whoever went out leads the next round; after a fish it is the lowest hand",
+    "loser": "The highest hand leads the next round",
+}
+OF_PAIRS = {
+    "winner": "Whoever went out leads the next round; after a fish it is one of the pair with the "
+    "lower hands",
+    "loser": "One of the pair that lost, after a fish of that with the higher hands, leads the "
+    "next round",
+}
+"""The same where pairs play."""
 REPEATED = {
     "first_round_only": "",
     "until_any_official_record": "; but the rule of the first round holds until some account has "
@@ -52,6 +66,8 @@ AFTER_FISH = {
     "own hands.",
     "credit_lowest": "After a fish the side with the lowest hand is credited the sum of the "
     "others' hands.",
+    "credit_difference": "After a fish the side with the lowest hand is credited the sum of the "
+    "others' hands less its own.",
 }
 TIED_FISH = {
     "carry_to_unique_max": "If the deciding hands of a fish are equal, nothing is written, and all "
@@ -77,9 +93,10 @@ DRY = {
     "net": " It must be dry: points first cancel those of the opponents, and only the rest counts.",
 }
 WORTH = {
-    "rating100": "rating points to whoever is no goat, the tenth part of what he is short of "
-    "100 (1 to 10)",
-    "timeout": "rating points when somebody's time runs out (matches here have no clock)",
+    "rating100": "points of the room's rating to whoever is no goat, the tenth part of what he is "
+    "short of 100 (1 to 10)",
+    "timeout": "points of the room's rating when somebody's time runs out (matches here have no "
+    "clock)",
     "elo": "Elo points, with K = {k}",
     "bank": "shares of the bank",
 }
@@ -127,10 +144,22 @@ def _table(rules: RuleSet) -> list[str]:
 
 def _lead(rules: RuleSet) -> list[str]:
     tile = "That tile must be played" if rules.lead_forced else "He may play any tile"
-    found = [f"{LEADS[rules.lead_order]}. {tile}."]
+    order, no_double = LEADS[rules.lead_order], NO_DOUBLE[rules.lead_no_double]
+    if not rules.lead_blank:
+        order = order.removesuffix(", and 0-0 last")
+        no_double = no_double.replace("no double", "no double but 0-0")
+    found = [f"{order}. {tile}."]
     if rules.lead_order != "ones_only":
-        found.append(f"{NO_DOUBLE[rules.lead_no_double]}.")
-    return [*found, f"{LATER}{REPEATED[rules.lead_repeat]}."]
+        found.append(f"{no_double}.")
+    if not rules.lead_blank:
+        found.append("No round may be led with 0-0, and it gives nobody the lead.")
+    words = {**LATER, **OF_PAIRS} if rules.teams == "pairs" else LATER
+    found.append(f"{words[rules.lead_next]}{REPEATED[rules.lead_repeat]}.")
+    if rules.lead_next in OF_PAIRS:
+        several = "Of the two" if rules.teams == "pairs" else "Of equal ones"
+        first = ", beginning with" if rules.lead_next == "winner" else " behind"
+        found.append(f"{several} it is the first clockwise{first} whoever ended the round.")
+    return found
 
 
 def _turn(rules: RuleSet) -> list[str]:
@@ -163,11 +192,15 @@ def _fish(rules: RuleSet) -> list[str]:
         more = ", even while there are tiles to draw" if bazaar else ""
         found.append(f"It is one at once when no tile off the table fits an end{more}.")
     if rules.fish_scoring == "pair_lower_wins":
-        hands = {"losers_hands": "the loser's hands", "all_hands": "the hands of both"}
+        hands = {
+            "losers_hands": "the loser's hands",
+            "all_hands": "the hands of both",
+            "difference": "what the loser's hands have over its own",
+        }
         how = "credited to it" if rules.ledger == "credit" else "written on the other"
         found.append(
             f"After a fish the side with the lower hands wins: {hands[rules.pair_fish_points]} "
-            f"are {how}."
+            f"{'is' if rules.pair_fish_points == 'difference' else 'are'} {how}."
         )
     else:
         found.append(AFTER_FISH[rules.fish_scoring])
@@ -191,10 +224,11 @@ def _points(rules: RuleSet) -> list[str]:
         found.append(f"{worth}{' where a hand has no other tile' if alone else ''}.")
     if not rules.open_at:
         return found
+    points = counted(rules.open_at, "point")
     if rules.open_test == "round_amount":
-        fence = f"An account opens only with {rules.open_at} points or more in one round."
+        fence = f"An account opens only with {points} or more in one round."
     else:
-        fence = f"An account opens only with {rules.open_at} points or more, remembered ones too."
+        fence = f"An account opens only with {points} or more, remembered ones too."
     found.append(f"{fence} Until then points are remembered, and join it when it opens.")
     found.append(FORGOTTEN[rules.memory_reset])
     if rules.fish_memory == "max":
@@ -203,14 +237,15 @@ def _points(rules: RuleSet) -> list[str]:
 
 
 def _end(rules: RuleSet) -> list[str]:
+    points = counted(rules.target, "point")
     if rules.reach_effect == "loses":
-        found = [f"Whoever has {rules.target} points or more is the goat: he has lost the match."]
+        found = [f"Whoever has {points} or more is the goat: he has lost the match."]
     else:
-        won = f"The side with {rules.target} points or more wins the match"
+        won = f"The side with {points} or more wins the match"
         found = [f"{won}, and the others are goats.{DRY[rules.dry_rule]}"]
     worth = (WORTH[each].format(k=rules.elo_k) for each in rules.settlement)
     found += [f"A match is worth {each}." for each in worth]
-    return [*found, f"A match of {rules.max_rounds:,} rounds is stopped, without goats."]
+    return [*found, f"A match of {counted(rules.max_rounds, 'round')} is stopped, without goats."]
 
 
 NONE = "There is nothing of the kind."

@@ -15,10 +15,16 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.presets import PRESETS, Preset
+from kozel_sim.outside import is_whole, shown
+from kozel_sim.playable import need_playable
+from kozel_sim.presets import PRESETS, Preset, unknown_preset
 from kozel_sim.tiles import tile_id
+from kozel_sim.words import did_you_mean, quoted
 
 Settlement = Literal["rating100", "timeout", "elo", "bank"]
+LATER_KNOBS: dict[str, Any] = {"lead_blank": True}
+"""Knobs that records and digests of before do not have, with what was played then: a rule set in
+which one of them has this value keeps its digest, and a record without it is read so."""
 
 
 class RuleSet(BaseModel):
@@ -63,11 +69,14 @@ class RuleSet(BaseModel):
         "max_total", description="who leads first when no double was dealt"
     )
     lead_forced: bool = Field(True, description="the tile that gives the first lead must be played")
+    lead_blank: bool = Field(True, description="whether a round may be led with 0-0")
     lead_repeat: Literal[
         "first_round_only", "until_any_official_record", "after_every_unrecorded_round"
     ] = Field("first_round_only", description="when the first-lead rule is used again")
-    lead_next: Literal["finisher"] = Field(
-        "finisher", description="the player who went out, or the fisherman, leads the next round"
+    lead_next: Literal["finisher", "next_seat", "winner", "loser"] = Field(
+        "finisher",
+        description="who leads the next round: whoever went out or made the fish; the seat behind "
+        "the last leader; the winner; the loser",
     )
     # The turn
     bazaar_draw: Literal["until_playable", "none"] = Field(
@@ -94,9 +103,14 @@ class RuleSet(BaseModel):
         True, description="a fish at once when no tile off the table fits an end"
     )
     fish_scoring: Literal[
-        "all_own", "max_takes_all", "lowest_free", "pair_lower_wins", "credit_lowest"
+        "all_own",
+        "max_takes_all",
+        "lowest_free",
+        "pair_lower_wins",
+        "credit_lowest",
+        "credit_difference",
     ] = Field("all_own", description="who writes what after a fish")
-    pair_fish_points: Literal["losers_hands", "all_hands"] = Field(
+    pair_fish_points: Literal["losers_hands", "all_hands", "difference"] = Field(
         "losers_hands", description="what a fish is worth under pair_lower_wins"
     )
     fish_tie: Literal[
@@ -168,12 +182,13 @@ class RuleSet(BaseModel):
         >>> RuleSet.preset("room-fish-all").name
         'room-fish-all'
         """
-        found: Preset | None = PRESETS.get(name)
+        wanted: object = name
+        found: Preset | None = PRESETS.get(name) if isinstance(wanted, str) else None
         if found is None:
-            raise ValueError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
+            raise ValueError(unknown_preset(name))
         if players is None:
             players = found.players[-1]
-        if players not in found.players:
+        if not is_whole(players) or players not in found.players:
             allowed = " or ".join(map(str, found.players))
             raise ValueError(f"preset {name} is played by {allowed} players, not {players}")
         knobs = {k: v[players] if isinstance(v, dict) else v for k, v in found.knobs.items()}
@@ -225,7 +240,38 @@ class RuleSet(BaseModel):
         ValueError
             As for the constructor.
         """
+        given: object = knobs
+        if not isinstance(given, dict) or not all(isinstance(knob, str) for knob in given):
+            raise ValueError(f"rules must be an object of knobs, not {shown(given)}")
         return cls._checked({**knobs, "base": base})
+
+    @classmethod
+    def named(cls, name: str, players: int) -> RuleSet | None:
+        """Return the rules whose :attr:`name` it is, or None if it is no rule set's.
+
+        Parameters
+        ----------
+        name : str
+            A preset's name, or "custom", with changed knobs in brackets, as in a run's frame.
+        players : int
+            How many play.
+
+        Examples
+        --------
+        >>> rules = RuleSet.preset("sea-goat").replace(target=101)
+        >>> RuleSet.named(rules.name, 4) == rules, RuleSet.named("mine", 4)
+        (True, None)
+        """
+        base, _, changed = name.partition("[")
+        words = filter(None, changed.removesuffix("]").split(","))
+        try:
+            said = (word.partition("=") for word in words)
+            knobs = {knob: int(v) if v.isdecimal() else v for knob, _, v in said}
+            if base in PRESETS:
+                return cls.preset(base, players).replace(**knobs)
+            return cls._checked({"players": players}).replace(**knobs) if base == "custom" else None
+        except ValueError:
+            return None
 
     @classmethod
     def _checked(cls, values: dict[str, Any]) -> RuleSet:
@@ -236,6 +282,23 @@ class RuleSet(BaseModel):
             raise ValueError(_explain(error)) from None
 
     # ------------------------------------------------------------------ validation
+
+    @field_validator(
+        "players", "hand_size", "bazaar_reserve", "open_at", "target", "elo_k", "max_rounds",
+        mode="before",
+    )  # fmt: skip
+    @classmethod
+    def _no_bool(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError(f"{value!r} is not a number")
+        return value
+
+    @field_validator("settlement")
+    @classmethod
+    def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError(f"{'+'.join(value)} names one of its words twice")
+        return value
 
     @field_validator("settlement", mode="before")
     @classmethod
@@ -252,77 +315,7 @@ class RuleSet(BaseModel):
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        for refused, reason in (
-            (
-                self.teams == "pairs" and self.players != 4,
-                f"teams=pairs needs 4 players, not {self.players}",
-            ),
-            (
-                self.teams == "pairs" and self.fish_scoring == "max_takes_all",
-                "fish_scoring=max_takes_all is for singles; with teams=pairs use pair_lower_wins",
-            ),
-            (
-                self.fish_scoring == "pair_lower_wins" and self.sides != 2,
-                f"fish_scoring=pair_lower_wins needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "eggs_one_side" and self.sides != 2,
-                f"fish_tie=eggs_one_side needs two sides, not {self.sides}",
-            ),
-            (
-                self.fish_tie == "tied_lowest_write_0" and self.fish_scoring != "lowest_free",
-                "fish_tie=tied_lowest_write_0 goes with fish_scoring=lowest_free",
-            ),
-            (
-                self.ledger == "credit"
-                and self.fish_scoring not in ("pair_lower_wins", "credit_lowest"),
-                f"ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins or "
-                f"credit_lowest, not {self.fish_scoring}",
-            ),
-            (
-                self.ledger == "penalty" and self.fish_scoring == "credit_lowest",
-                "fish_scoring=credit_lowest goes with ledger=credit",
-            ),
-            (
-                (self.teams == "pairs") != (self.memory_owner == "pair") and self.open_at > 0,
-                f"memory_owner={self.memory_owner} does not fit teams={self.teams}: an account is "
-                "kept by side",
-            ),
-            (
-                self.lead_order == "ones_only" and self.bazaar_size > 0,
-                "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
-            ),
-            (
-                self.bazaar_reserve > 0 and self.bazaar_reserve >= self.bazaar_size,
-                f"bazaar_reserve={self.bazaar_reserve} leaves nothing of "
-                f"a bazaar of {self.bazaar_size}",
-            ),
-            (
-                self.spinner and self.fish_def == "six_closed",
-                "spinner has four arms; fish_def=six_closed knows two ends",
-            ),
-            (
-                self.spinner and self.multi_double == "both_ends",
-                "multi_double=both_ends knows two ends; with spinner use any_ends",
-            ),
-            (
-                self.close_two_rule
-                and not (self.close_doubles and self.multi_double == "any_ends"),
-                "close_two_rule needs close_doubles and multi_double=any_ends",
-            ),
-            (
-                self.dry_rule != "none"
-                and (self.sides != 2 or self.ledger != "credit" or self.reach_effect != "wins"),
-                f"dry_rule={self.dry_rule} needs two sides, ledger=credit and reach_effect=wins",
-            ),
-            (
-                "elo" in self.settlement and self.sides != 2,
-                f"settlement=elo is for two sides, not {self.sides}",
-            ),
-            (self.open_at > self.target, f"open_at={self.open_at} is over target={self.target}"),
-        ):
-            if refused:
-                raise ValueError(reason)
+        need_playable(self)
         return self
 
     # ------------------------------------------------------------------ reading
@@ -331,6 +324,33 @@ class RuleSet(BaseModel):
     def sides(self) -> int:
         """How many sides keep an account: players, or 2 in pairs."""
         return 2 if self.teams == "pairs" else self.players
+
+    @property
+    def points_win(self) -> bool:
+        """Whether many points are good: whoever reaches the target wins, and is not the goat."""
+        return self.reach_effect == "wins"
+
+    @property
+    def goats(self) -> tuple[int, int]:
+        """How many sides are goats in a match that ends, at least and at most.
+
+        A match ends when some side reaches the target, as its goat, or as the winner among goats.
+        So it counts how many sides one round can bring there: where winners are credited one; where
+        hands are written on their holders all but who went out, and all of them only after a fish
+        of which everybody writes his own hand.
+
+        Examples
+        --------
+        >>> [RuleSet.preset(p, 4).goats for p in ("household-300", "room-fish-one", "sea-goat")]
+        [(3, 3), (1, 3), (1, 1)]
+        >>> [RuleSet.preset(p, 2).goats for p in ("room-fish-all", "room-fish-one")]
+        [(1, 2), (1, 1)]
+        """
+        all_write = self.fish_scoring == "all_own"
+        at_once = 1 if self.ledger == "credit" else self.sides - (not all_write)
+        if self.reach_effect == "wins":
+            return self.sides - at_once, self.sides - 1
+        return 1, at_once
 
     @property
     def bazaar_size(self) -> int:
@@ -342,7 +362,8 @@ class RuleSet(BaseModel):
         """The preset's name, with the knobs that were changed in brackets."""
         knobs = self.knobs()
         if self.base in PRESETS:
-            original = RuleSet.preset(self.base, self.players).knobs()
+            own = self.players in PRESETS[self.base].players
+            original = RuleSet.preset(self.base, self.players if own else None).knobs()
             knobs = {k: v for k, v in knobs.items() if v != original[k]}
         if not knobs:
             return self.base
@@ -362,6 +383,24 @@ class RuleSet(BaseModel):
             The seat itself, or in pairs 0 for seats 0 and 2, and 1 for seats 1 and 3.
         """
         return seat % 2 if self.teams == "pairs" else seat
+
+    @classmethod
+    def from_record(cls, knobs: Any, base: str) -> RuleSet:
+        """Rebuild a rule set from the knobs of a record: every one, as :meth:`knobs` writes it.
+
+        Raises
+        ------
+        ValueError
+            As for the constructor; also if a knob is missing, or written in another way.
+        """
+        rules = cls.from_knobs(knobs, base)
+        for knob, value in rules.knobs().items():
+            if knob not in knobs:
+                if knob not in LATER_KNOBS:
+                    raise ValueError(f"rules: {knob!r} is missing")
+            elif (type(knobs[knob]), knobs[knob]) != (type(value), value):
+                raise ValueError(f"rules: {knob} is written {value!r}, not {shown(knobs[knob])}")
+        return rules
 
     def knobs(self) -> dict[str, Any]:
         """Return every knob as plain JSON values, in a fixed order."""
@@ -386,7 +425,11 @@ class RuleSet(BaseModel):
     @property
     def digest(self) -> str:
         """A hash of the knobs (16 hex digits), the same on every machine and in every version."""
-        text = json.dumps(self.knobs(), sort_keys=True, separators=(",", ":"))
+        knobs = self.knobs()
+        for knob, default in LATER_KNOBS.items():
+            if knobs[knob] == default:
+                del knobs[knob]
+        text = json.dumps(knobs, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def encode(self) -> Rules:
@@ -434,10 +477,18 @@ def parse_tile_over(text: str) -> tuple[dict[int, int], bool]:
         overrides[tile_id(tile)] = int(points)
     if not 1 <= len(overrides) <= 2 or not words:
         raise ValueError(
-            f"{text!r} is not a tile_over; write 'none', or one or two tiles with points like "
-            "'0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last tile"
+            f"{quoted(text)} is not a tile_over; write 'none', or one or two tiles with points "
+            "like '0-0:25 6-6:50', with 'alone' behind them if they count only as a hand's last "
+            "tile"
         )
     return overrides, alone
+
+
+def need_rules(rules: Any) -> RuleSet:
+    """Return a rule set; raise ValueError at anything else."""
+    if not isinstance(rules, RuleSet):
+        raise ValueError(f"rules must be a RuleSet, not {shown(rules)}")
+    return rules
 
 
 def knob_names() -> list[str]:
@@ -460,7 +511,12 @@ def _field(knob: str) -> str:
     for name, field in RuleSet.model_fields.items():
         if knob in (name, field.alias) and name != "base":
             return name
-    raise ValueError(f"unknown knob {knob!r}; choose from {', '.join(knob_names())}")
+    raise ValueError(_unknown_knob(knob))
+
+
+def _unknown_knob(knob: str) -> str:
+    hint = did_you_mean(knob, knob_names())
+    return f"unknown knob {quoted(knob)}{hint}; choose from {', '.join(knob_names())}"
 
 
 def _word(value: Any) -> str:
@@ -478,13 +534,13 @@ def _explain(error: ValidationError) -> str:
         return message
     knob = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
-        return f"unknown knob {knob!r}; choose from {', '.join(knob_names())}"
+        return _unknown_knob(knob)
     if first["type"] == "value_error":
         return f"{knob}: {message}"
-    return f"{knob}={first['input']!r}: {message[0].lower()}{message[1:]}"
+    return f"{knob}={quoted(first['input'])}: {message[0].lower()}{message[1:]}"
 
 
-_NOT_FOR_KERNELS = ("base", "lead_next", "pass_", "tile_over", "settlement", "elo_k")
+_NOT_FOR_KERNELS = ("base", "pass_", "tile_over", "settlement", "elo_k")
 _INT_KNOBS = tuple(f for f in RuleSet.model_fields if f not in _NOT_FOR_KERNELS)
 _OVERRIDES = ("over_a", "over_a_points", "over_b", "over_b_points", "over_alone")
 _DERIVED = ("sides", "bazaar_size", *_OVERRIDES)

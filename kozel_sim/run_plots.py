@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
+from kozel_sim.direction import better_of, in_words, metric_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -20,11 +21,16 @@ from kozel_sim.drawing import (
     VERMILION,
     Floats,
     errors,
+    headed,
     in_percent,
+    labelled,
     new_axes,
     new_figure,
+    new_rows,
+    note,
     one,
     plain,
+    stretched,
     table_of,
     title_of,
     wrapped,
@@ -33,7 +39,9 @@ from kozel_sim.metrics import DealSums, metric_of
 from kozel_sim.rows import by_deal
 from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
+from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
+from kozel_sim.words import counted
 
 MOST_BINS = 60
 """Points are put together until there are no more bins than these."""
@@ -43,6 +51,7 @@ ALONE = 3
 """A bar so many times as high as its neighbours may be cut, like that of accounts never opened."""
 
 
+@in_own_style
 def points(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -66,9 +75,10 @@ def points(
     Returns
     -------
     Axes
-        The axes drawn on: a row per policy, the one with the fewest points on top. All rows have
-        one scale, and the line in each is its median. A bar that is too high is cut, and its share
-        written beside it; so is the share beyond the right end, from 0.5% on.
+        The axes drawn on: a row per policy, the best on top: the one with the fewest points, or
+        where many are good, the most. All rows have one scale, and the line in each is its median.
+        A bar that is too high is cut, and its share written beside it; so is the share beyond the
+        right end, from 0.5% on.
 
     Raises
     ------
@@ -80,15 +90,19 @@ def points(
         (wrapped(str(name)), *_values(part, "points"))
         for name, part in rows.groupby("policy", observed=True, sort=False)
     ]
-    parts.sort(key=lambda part: -float(np.average(part[1], weights=part[2])))
+    better = better_of("points", rows)
+    sign = sign_of(better)
+    parts.sort(key=lambda part: sign * float(np.average(part[1], weights=part[2])))
     if ax is None:
-        ax = new_axes(7, 1.2 + 0.6 * len(parts))
-    _ridges(ax, parts)
-    ax.set_xlabel("points at the end of a match")
-    ax.set_title(title_of(rows), loc="left")
+        ax = new_rows(7, [name for name, _, _ in parts], 0.6)
+    cut = _ridges(ax, parts)
+    labelled(ax, f"points at the end of a match{in_words('points', better)}")
+    note(ax, cut)
+    headed(ax, title_of(rows))
     return ax
 
 
+@in_own_style
 def rounds(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Plot the distribution of the rounds of a match, by preset and number of players.
 
@@ -110,9 +124,10 @@ def rounds(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
         for (preset, n), part in matches.groupby(["preset", "players"], observed=True, sort=False)
     ][::-1]
     if ax is None:
-        ax = new_axes(7, 1.2 + 0.7 * len(parts))
-    _ridges(ax, parts)
-    ax.set_xlabel("rounds of a match")
+        ax = new_rows(7, [name for name, _, _ in parts], 0.7)
+    cut = _ridges(ax, parts)
+    labelled(ax, "rounds of a match")
+    note(ax, cut)
     return ax
 
 
@@ -122,8 +137,8 @@ def _values(part: pd.DataFrame, column: str) -> tuple[Floats, Floats]:
     return values, part["count"].to_numpy(float) if "count" in part else np.ones(len(values))
 
 
-def _ridges(ax: Axes, parts: list[tuple[str, Floats, Floats]]) -> None:
-    """Draw histograms in rows, the first at the bottom."""
+def _ridges(ax: Axes, parts: list[tuple[str, Floats, Floats]]) -> str:
+    """Draw histograms in rows, the first at the bottom; return what is cut."""
     last = _last([_quantile(v, n, 1 - BEYOND) for _, v, n in parts])
     first = min(float(v.min()) for _, v, _ in parts)
     width = max(1, int(np.ceil((last - first + 1) / MOST_BINS)))
@@ -138,6 +153,7 @@ def _ridges(ax: Axes, parts: list[tuple[str, Floats, Floats]]) -> None:
         for bin_ in np.flatnonzero(share > full):
             text = f" {share[bin_]:.0%}"
             ax.text(edges[bin_ + 1], y + 0.85, text, va="top", fontsize="small")
+            _gap(ax, edges[bin_], edges[bin_ + 1], y + 0.6)
         median = _quantile(v, n, 0.5)
         if median < edges[-1]:
             top = height[int((median - edges[0]) // width)]
@@ -150,6 +166,23 @@ def _ridges(ax: Axes, parts: list[tuple[str, Floats, Floats]]) -> None:
     ax.set_ylim(-0.1, len(parts))
     ax.set_xlim(edges[0] - 0.01 * (edges[-1] - edges[0]), edges[-1])
     plain(ax)
+    return _cuts(shares, full, max(float(v.max()) for _, v, _ in parts), edges[-1])
+
+
+def _gap(ax: Axes, left: float, right: float, y: float) -> None:
+    """Mark a bar that is cut: a white stroke across it."""
+    over = 0.4 * (right - left)
+    ax.plot([left - over, right + over], [y - 0.04, y + 0.04], color="white", linewidth=3)
+
+
+def _cuts(shares: list[Floats], full: float, longest: float, end: float) -> str:
+    """Say what of the rows is not drawn to scale."""
+    said = []
+    if any((share > full).any() for share in shares):
+        said.append("bars with a gap are cut")
+    if longest > end:
+        said.append(f"cut at the right: the longest is {longest:,.0f}")
+    return "; ".join(said)
 
 
 def _tallest(shares: list[Floats]) -> float:
@@ -174,6 +207,7 @@ def _quantile(values: Floats, counts: Floats, share: float) -> float:
     return float(values[order][np.searchsorted(reached, share * reached[-1])])
 
 
+@in_own_style
 def convergence(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -243,13 +277,16 @@ def convergence(
         )
     ax.plot(x, estimates, color=BLUE, label="estimate")
     ax.axhline(estimates[-1], color=GREY, linewidth=1, linestyle=":", zorder=1)
-    ax.set_xscale("log")
     ax.set_ylim(*_room(estimates, plain_ends, ends, looks, sums.rate))
     if sums.rate:
         in_percent(ax, "y")
-    ax.set_xlabel(f"matches played, {matches[-1]:,.0f} on {sums.deals:,} deals in the end")
-    ax.set_ylabel(metric.replace("_", " "))
-    ax.set_title(f"{title_of(rows)}: {wrapped(str(policy), 40)}", loc="left", fontsize="medium")
+    labelled(ax, f"matches played, {matches[-1]:,.0f} on {counted(sums.deals, 'deal')} in the end")
+    stretched(ax)
+    bottom, top = ax.get_ylim()
+    if np.nanmin(plain_ends) < bottom or np.nanmax(plain_ends) > top:
+        note(ax, "cut: the first intervals go on beyond the plot")
+    ax.set_ylabel(metric_words(metric) + in_words(metric, sums.better))
+    headed(ax, f"{title_of(rows)}: {policy}", 60, "medium")
     ax.legend(fontsize="small")
     plain(ax, "y")
     return ax
@@ -258,7 +295,7 @@ def convergence(
 def _first_deals(sums: DealSums, place: int, n: int, level: float) -> stats.Estimate:
     """Return the mean of the first deals."""
     totals, counts, strata = sums.totals[place, :n], sums.counts[place, :n], sums.strata[:n]
-    return stats.clustered_mean(totals, counts, level, sums.rate, strata)
+    return stats.clustered_mean(totals, counts, level, sums.rate, strata, sums.span)
 
 
 def _room(
@@ -281,6 +318,7 @@ def _room(
 OBSERVER_LABELS = {"table": "seen from the table", "next": "seen by the next seat"}
 
 
+@in_own_style
 def tell(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -346,19 +384,19 @@ def tell(
             capsize=4,
             label=label if label == "frequency" else f"{label} ({OBSERVER_LABELS[observer]})",
         )
-    ax.set_xlabel("tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
+    labelled(ax, "tiles left in hand" + (", 7: or more" if rows["left"].max() == 7 else ""))
     ax.set_xticks(list(rows["left"]))
     ax.set_xlim(0.5, max(rows["left"].max(), 2) + 0.5)
     ax.set_ylim(0, 1)
     ax.set_ylabel(f"lacks the value he left ({percent(rows['level'].iloc[0])} interval)")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    who = "all policies" if policy == "all" else wrapped(policy, 40)
-    ax.set_title(f"{title}: {who}", loc="left", fontsize="medium")
+    headed(ax, f"{title}: {'all policies' if policy == 'all' else policy}", 40, "medium")
     ax.legend(fontsize="small")
     plain(ax, "y")
     return ax
 
 
+@in_own_style
 def tells(frame: pd.DataFrame, observer: str = "table") -> Figure:
     """Return a new figure with the tell of every policy, by preset and number of players."""
     parts = frame[["preset", "players", "policy"]].drop_duplicates().to_numpy().tolist()

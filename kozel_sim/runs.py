@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_matches
 from kozel_sim.columns import columns_of, kind_of, need_frame
+from kozel_sim.direction import POINTS_WIN, completed, of_manifest
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
 from kozel_sim.manifest import MANIFEST, TELL_DESIGN
@@ -29,6 +31,7 @@ from kozel_sim.store import (
     write_table,
 )
 from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,9 @@ class Run:
     ----------
     frame : DataFrame
         One row per match and seat: preset, players, deal, seating, seat, side, policy, points,
-        goat, winner, rounds, fish_rounds, passes, draws, rating and bank (NaN where the rules have
-        none), led (whether the seat led the first round) and capped.
+        points_win (whether many points are good), goat, winner, rounds, fish_rounds, passes, draws,
+        rating and bank (NaN where the rules have none), led (whether the seat led the first round)
+        and capped.
     manifest : dict
         How it was made: rules, policies, seed, versions, machine, counts.
     rounds_in : DataFrame or Path, optional
@@ -97,8 +101,8 @@ class Run:
         Returns
         -------
         DataFrame
-            Columns preset, players, the `by` column, metric, estimate, std_error, ci_low, ci_high,
-            level, n_matches, n_deals, method.
+            Columns preset, players, the `by` column, metric, better ("less" or "more"), estimate,
+            std_error, ci_low, ci_high, level, n_matches, n_deals, method.
 
         See Also
         --------
@@ -124,12 +128,11 @@ class Run:
         return stats.summarise_presets(self.frame, level)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        return f"Run({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
         summary = self.summary() if len(self.frame) <= MOST_ROWS else None
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
-        return results_html(f"Run {self.name}", self.manifest, counts, summary)
+        return results_html(f"Run {self.name}", self.manifest, _counts(self), summary)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to a folder that does not exist, is empty, or holds this very run.
@@ -237,12 +240,14 @@ class Totals:
                 f"an aggregate is summed by policy, not by {by!r}; play without aggregate for that"
             )
         rows = []
+        win = of_manifest(self.manifest)
         for sums in self.sums:
             groups = [
                 (name, sums.deals * matches, sums.metrics_of(name, level))
                 for name, (_, matches) in sums.policies.items()
             ]
-            rows += stats.summary_rows(sums.preset, sums.players, by, groups)
+            here = win[sums.preset, sums.players]
+            rows += stats.summary_rows(sums.preset, sums.players, by, groups, here)
         return stats.only(pd.DataFrame(rows), metric)
 
     def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
@@ -277,7 +282,8 @@ class Totals:
         Returns
         -------
         DataFrame
-            Columns preset, players, policy (only of points), `of`, count; counts of 0 are left out.
+            Columns preset, players, policy and points_win (only of points), `of`, count; counts of
+            0 are left out.
 
         Raises
         ------
@@ -287,12 +293,14 @@ class Totals:
         if of not in ("points", "rounds"):
             raise ValueError(f"unknown histogram {of!r}; choose from points, rounds")
         parts = []
+        win = of_manifest(self.manifest)
         for sums in self.sums:
             head: dict[str, Any] = {"preset": sums.preset, "players": sums.players}
             if of == "rounds":
                 parts.append((head, sums.rounds))
             else:
                 rows = zip(sums.policies, sums.points, strict=True)
+                head |= {POINTS_WIN: win[sums.preset, sums.players]}
                 parts += [(head | {"policy": name}, counts) for name, counts in rows]
         frames = []
         for head, counts in parts:
@@ -301,11 +309,10 @@ class Totals:
         return pd.concat(frames, ignore_index=True)
 
     def __repr__(self) -> str:
-        return f"Totals({self.name!r}, {self.matches:,} matches, {self.rounds:,} rounds)"
+        return f"Totals({self.name!r}, {', '.join(_counts(self))})"
 
     def _repr_html_(self) -> str:
-        counts = [f"{self.matches:,} matches", f"{self.rounds:,} rounds"]
-        return results_html(f"Totals {self.name}", self.manifest, counts, self.summary())
+        return results_html(f"Totals {self.name}", self.manifest, _counts(self), self.summary())
 
     def save(self, folder: str | Path) -> Path:
         """Write the totals to a folder that does not exist, is empty, or holds this very run.
@@ -337,6 +344,13 @@ class Totals:
                     kept.keep({name: content}, {name: facts | {"deals": [0, here[0].deals]}})
                 kept.finish(closing(self.manifest))
         return Path(folder)
+
+
+def _counts(played: Run | Totals) -> list[str]:
+    """Say how much was played, and how many matches reached the cap of rounds, if any did."""
+    capped = int(capped_matches(played)["n_capped"].sum())
+    told = counted(played.matches, "match") + f" ({capped:,} capped)" * (capped > 0)
+    return [told, counted(played.rounds, "round")]
 
 
 def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
@@ -567,12 +581,13 @@ def read_frames(folder: Path, manifest: dict[str, Any], kind: str) -> Iterator[p
 def read_frame(folder: Path, manifest: dict[str, Any], entry: dict[str, Any]) -> pd.DataFrame:
     """Read the frame of a part; ValueError if it is missing or damaged."""
     columns = columns_of(kind_of(entry["file"]), manifest["design"] in COMPARING)
-    frame: pd.DataFrame = read_table(folder, entry, columns).to_pandas(ignore_metadata=True)
+    table = read_table(folder, entry, columns, later=[POINTS_WIN])
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     try:
         need_frame(frame, entry, manifest)
     except ValueError as error:
         raise damaged(folder / entry["file"], error) from None
-    return frame
+    return completed(frame, manifest)
 
 
 def closing(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -26,8 +26,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kozel_sim.checks import is_whole
+from kozel_sim.outside import is_whole
 from kozel_sim.rules import RuleSet
+from kozel_sim.words import did_you_mean, quoted
 
 T = TypeVar("T")
 Ints = npt.NDArray[np.int64]
@@ -192,7 +193,8 @@ def meetings(
     """
     n, field = rules.players, len(names)
     if design not in DESIGNS:
-        raise ValueError(f"unknown design {design!r}; choose from {', '.join(DESIGNS)}")
+        hint = did_you_mean(design, DESIGNS)
+        raise ValueError(f"unknown design {quoted(design)}{hint}; choose from {', '.join(DESIGNS)}")
     if design in (ROTATIONS, PERMUTATIONS):
         if field < n:
             raise ValueError(
@@ -254,3 +256,14 @@ def _teams(names: Sequence[str]) -> list[Meeting]:
 def as_seated(players: int, seating: int) -> Lineups:
     """Return the line-ups of one match a deal, of policies 0, 1, ... as they are seated."""
     return Lineups.of_tables([range(players)], [[seating]])
+
+
+def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return who meets whom; ValueError where that is one policy, or listed twice."""
+    found = [(a, b) for a, b in pairs]
+    for a, b in found:
+        if a == b:
+            raise ValueError(f"{names[a]} cannot duel with itself")
+        if found.count((a, b)) > 1:
+            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
+    return tuple(found)

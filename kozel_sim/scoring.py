@@ -16,8 +16,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from kozel_sim.rules import RuleSet, parse_tile_over
+from kozel_sim.outside import (
+    need_bool,
+    need_finite,
+    need_hand,
+    need_hands,
+    need_list,
+    need_whole,
+    need_word,
+)
+from kozel_sim.rules import RuleSet, need_rules, parse_tile_over
 from kozel_sim.tiles import PIPS, Hand
 
 
@@ -72,14 +82,19 @@ def hand_points(rules: RuleSet, hand: Sequence[str]) -> int:
     int
         The pips of the hand, but for the tiles that the knob gives another value.
 
+    Raises
+    ------
+    ValueError
+        If a name is not a tile, or a tile is named twice.
+
     Examples
     --------
     >>> rules = RuleSet.preset("room-fish-all")
     >>> hand_points(rules, ["0-0"]), hand_points(rules, ["0-0", "2-1"])
     (10, 3)
     """
-    overrides, alone = parse_tile_over(rules.tile_over)
-    tiles = Hand.of(*hand).tiles
+    overrides, alone = parse_tile_over(need_rules(rules).tile_over)
+    tiles = Hand.of(*need_hand("the hand", hand)).tiles
     if alone and len(tiles) != 1:
         overrides = {}
     return sum(overrides.get(tile, PIPS[tile]) for tile in tiles)
@@ -122,7 +137,8 @@ def settle(
     Raises
     ------
     ValueError
-        If `end` is not one of its values, or a list has the wrong length.
+        If a value is not what it should be: a word, a length, a seat, points below 0, a tile that
+        two hands hold, an empty hand where nobody went out, points in an account that is not open.
 
     Examples
     --------
@@ -132,22 +148,13 @@ def settle(
     >>> after.accounts, after.memory
     ([0, 0, 20, 0], [0, 3, 0, 9])
     """
-    if end not in ("out", "fish"):
-        raise ValueError(f"a round ends 'out' or 'fish', not {end!r}")
-    for name, values, length in (
-        ("hands", hands, rules.players),
-        ("accounts", accounts, rules.sides),
-        ("memory", memory, rules.sides),
-        ("opened", opened, rules.sides),
-    ):
-        if len(values) != length:
-            raise ValueError(f"{name} has {len(values)} entries; these rules need {length}")
+    hands = _left_hands(need_rules(rules), hands, end, by)
+    books = _Books(rules, *_before(rules, accounts, memory, opened), need_whole("pot", pot, 0))
 
     points = [hand_points(rules, hand) for hand in hands]
     held = [0] * rules.sides
     for seat, value in enumerate(points):
         held[rules.side_of(seat)] += value
-    books = _Books(rules, list(accounts), list(memory), [bool(o) for o in opened], pot)
     outcome = _exit(rules, held, rules.side_of(by)) if end == "out" else _fish(rules, held)
     if outcome is None:
         books.draw(held)
@@ -166,6 +173,53 @@ def settle(
         over=bool(goats or winners),
         recorded=books.recorded,
     )
+
+
+def start_of_match(rules: RuleSet) -> Settled:
+    """Return the score before the first round."""
+    n = rules.sides
+    opened = [rules.open_at == 0] * n
+    return Settled([0] * rules.players, [0] * n, [0] * n, [0] * n, opened, 0, [], [], False, False)
+
+
+def _left_hands(rules: RuleSet, hands: Any, end: Any, by: Any) -> list[list[str]]:
+    """Return the hands that a round may leave; ValueError where no round ends so."""
+    need_word("end", end, ("out", "fish"))
+    need_whole("by", by, 0, rules.players - 1)
+    found = need_hands("hands", hands, rules.players)
+    empty = [seat for seat, hand in enumerate(found) if not hand]
+    if end == "out" and empty != [by]:
+        raise ValueError(
+            f"hands: after an out the hand of seat {by} alone is empty, and those of seats {empty} "
+            f"are"
+        )
+    if end == "fish" and empty:
+        raise ValueError(f"hands: after a fish no hand is empty, and that of seat {empty[0]} is")
+    return found
+
+
+def _before(
+    rules: RuleSet, accounts: Any, memory: Any, opened: Any
+) -> tuple[list[int], list[int], list[bool]]:
+    """Return the books before a round; ValueError where they cannot be so."""
+    n = rules.sides
+    found = tuple(
+        [need_whole(f"{name} of side {side}", v, 0) for side, v in enumerate(entries)]
+        for name, entries in (
+            ("accounts", need_list("accounts", accounts, n)),
+            ("memory", need_list("memory", memory, n)),
+        )
+    )
+    flags = [
+        need_bool(f"opened of side {side}", value)
+        for side, value in enumerate(need_list("opened", opened, n))
+    ]
+    for side, (account, is_open) in enumerate(zip(found[0], flags, strict=True)):
+        if account and rules.open_at and not is_open:
+            raise ValueError(
+                f"accounts of side {side}: {account} points, and its account is not open"
+            )
+    return found[0], found[1], flags
 
 
 Outcome = tuple[list[int], int | None]
@@ -199,15 +253,24 @@ def _fish(rules: RuleSet, held: list[int]) -> Outcome | None:
         lowest = min(held)
         written = [0 if value == lowest else value for value in held]
         return written, _unique(held, [s for s in sides if held[s] > lowest], highest=True)
-    worth = total if rules.pair_fish_points == "all_hands" else total - held[winner]
+    worth = total - _SUBTRACTED[_fish_worth(rules)] * held[winner]
     if rules.ledger == "credit":
-        if rules.fish_scoring == "credit_lowest":
-            worth = total - held[winner]
         return [worth if s == winner else 0 for s in sides], winner
     losers = [s for s in sides if s != winner]
     if rules.fish_scoring == "pair_lower_wins":
         return [0 if s == winner else worth for s in sides], losers[0]
     return [0 if s == winner else held[s] for s in sides], _unique(held, losers, highest=True)
+
+
+_SUBTRACTED = {"all_hands": 0, "losers_hands": 1, "difference": 2}
+"""How often the winner's own hand is taken off the sum of all hands."""
+
+
+def _fish_worth(rules: RuleSet) -> str:
+    """Return what a won fish is worth, in the words of the knob pair_fish_points."""
+    if rules.fish_scoring == "credit_lowest":
+        return "losers_hands"
+    return "difference" if rules.fish_scoring == "credit_difference" else rules.pair_fish_points
 
 
 def _unique(held: Sequence[int], sides: Sequence[int], *, highest: bool) -> int | None:
@@ -337,12 +400,18 @@ def rating100(points: int, goat: bool = False) -> int:
     int
         From 0 to 10.
 
+    Raises
+    ------
+    ValueError
+        If points are not a whole number of 0 or more.
+
     Examples
     --------
     >>> rating100(25), rating100(99), rating100(120, goat=True)
     (8, 1, 0)
     """
-    return 0 if goat else max(1, _tenths_half_up(100 - points))
+    points = need_whole("points", points, 0)
+    return 0 if need_bool("goat", goat) else max(1, _tenths_half_up(100 - points))
 
 
 def timeout_rating(points: int, timed_out_points: int) -> int:
@@ -362,12 +431,21 @@ def timeout_rating(points: int, timed_out_points: int) -> int:
     int
         ``max(1, (timed_out_points - points) / 10)``; halves round up.
 
+    Raises
+    ------
+    ValueError
+        If points are not whole numbers of 0 or more.
+
     Examples
     --------
     >>> timeout_rating(30, 32), timeout_rating(13, 32)
     (1, 2)
     """
-    return max(1, _tenths_half_up(timed_out_points - points))
+    points, theirs = (
+        need_whole("points", points, 0),
+        need_whole("timed_out_points", timed_out_points, 0),
+    )
+    return max(1, _tenths_half_up(theirs - points))
 
 
 def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
@@ -388,12 +466,23 @@ def bank_shares(points: Sequence[int], goats: Sequence[int]) -> list[float]:
     list of float, ``[side]``
         Shares, which sum to 1.
 
+    Raises
+    ------
+    ValueError
+        If points are not whole numbers of 0 or more, or a goat is no side.
+
     Examples
     --------
     >>> bank_shares([20, 60], goats=[])
     [0.75, 0.25]
     """
+    points = [need_whole("points", value, 0) for value in need_list("points", points)]
     sides = range(len(points))
+    goats = [need_whole("goats", side, 0, len(points) - 1) for side in need_list("goats", goats)]
+    if len(set(goats)) < len(goats):
+        raise ValueError(f"goats names a side twice: {goats}")
+    if not points:
+        raise ValueError("points has no entries; a bank is shared by one side or more")
     winners = [s for s in sides if s not in goats] or list(sides)
     if len(winners) == len(points) == len(set(goats)):
         weights = {s: Fraction(1) for s in winners}
@@ -420,9 +509,23 @@ def elo_change(winner: float, loser: float, k: float = 32) -> float:
     float
         Between 0 and `k`; half of it among equals.
 
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or `k` not above 0.
+
     Examples
     --------
     >>> round(elo_change(1400, 1600), 2)
     24.31
     """
-    return k * (1 - 1 / (1 + 10 ** ((loser - winner) / 400)))
+    winner, loser = need_finite("winner", winner), need_finite("loser", loser)
+    if need_finite("k", k) <= 0:
+        raise ValueError(f"k must be more than 0, not {k!r}")
+    # Beyond 300 powers of ten the chance is 0 or 1 to the last digit.
+    return float(elo_gain(max(winner - loser, -300 * 400), k))
+
+
+def elo_gain(lead: Any, k: float) -> Any:
+    """Return what winners gain by their lead before the match, of a number or an array."""
+    return k * (1 - 1 / (1 + 10 ** (-lead / 400)))

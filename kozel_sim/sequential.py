@@ -24,6 +24,10 @@ from kozel_sim.stats import LEVEL, Estimate
 
 FIRST_LOOK = 100
 """Deals before an interval is believed: it leans on the central limit theorem."""
+MOST_DEALS = 100_000
+"""Deals of a run that may stop, where nobody says another number."""
+LOOK_GROWTH = 1.1
+"""A run that may stop is looked at after so many deals, and each time there are so many times."""
 
 
 # ---------------------------------------------------------------------- GSPRT
@@ -76,11 +80,15 @@ class ThreeWay:
         The chance to declare a difference where there is none; half of it for either sign.
     beta : float
         The chance to miss a difference of this effect.
+    lower, upper : float, optional
+        The log-likelihood ratios at which 0 and the effect are accepted; by default Wald's.
 
     Notes
     -----
     One test sets 0 against +effect, the other 0 against -effect. "high" or "low" is declared when
-    one accepts its effect; "none" when both accept 0 at the same look.
+    one accepts its effect; "none" when both accept 0 at the same look. The ratio of a quotient of
+    mean and deviation rises with it up to about 1 and falls again beyond; what is seen beyond the
+    top counts as the top, so that the stronger evidence never decides less.
 
     References
     ----------
@@ -91,6 +99,8 @@ class ThreeWay:
     effect: float
     alpha: float = 0.05
     beta: float = 0.05
+    lower: float | None = None
+    upper: float | None = None
 
     def __post_init__(self) -> None:
         if not 1e-6 <= self.effect <= 10:
@@ -104,10 +114,39 @@ class ThreeWay:
         """The test of either sign."""
         return Sprt(0, self.effect, self.alpha / 2, self.beta)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The log-likelihood ratios at which 0 and the effect are accepted."""
+        lower, upper = self.one_sided.bounds
+        return (
+            lower if self.lower is None else self.lower,
+            upper if self.upper is None else self.upper,
+        )
+
+    def reach(self, n: int) -> tuple[float, float]:
+        """Return the effect seen from which a difference is declared, and that up to which none is.
+
+        After n deals; infinite for never, below 0 for an effect that cannot be seen.
+        """
+        lower, upper = self.bounds
+        outer, inner = (self._seen_at(bound, n) for bound in (upper, lower))
+        return outer, inner if math.isfinite(inner) else -math.inf
+
+    def _seen_at(self, ratio: float, n: int) -> float:
+        """Return the effect seen at which a ratio is reached after n deals; infinite for none."""
+        # 1 + t^2 = k * (1 + (t - effect)^2), of which the smaller root is meant.
+        if 2 * ratio / n > 1:
+            return math.inf
+        k, d = math.exp(2 * ratio / n), self.effect
+        rest = k * k * d * d - (k - 1) * (k * (1 + d * d) - 1)
+        return math.inf if rest < 0 else (k * (1 + d * d) - 1) / (k * d + math.sqrt(rest))
+
     def codes(self, effects: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return 1 for high, -1 for low, 0 for none and 2 for open, by effect seen and deals."""
         seen, deals = np.asarray(effects, float), np.asarray(n, float)
-        lower, upper = self.one_sided.bounds
+        lower, upper = self.bounds
+        top = (self.effect + math.sqrt(self.effect**2 + 4)) / 2
+        seen = np.clip(seen, -top, top)
         # The likelihood ratios of +effect and of -effect, as log_likelihood_ratio.
         at_null = np.log1p(seen**2)
         more = deals / 2 * (at_null - np.log1p((seen - self.effect) ** 2))
@@ -250,6 +289,8 @@ def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Est
     >>> wide.estimate == plain.estimate, wide.ci_low < plain.ci_low
     (True, True)
     """
+    if found.fixed:
+        return found
     n = found.n_deals
     deviation = found.std_error * math.sqrt(n)
     if n < FIRST_LOOK or not math.isfinite(deviation):

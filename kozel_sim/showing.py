@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.direction import metric_words
 
 MOST_BOARDS = 4
 """Leaderboards of so many tables are shown."""
@@ -43,7 +44,7 @@ def boards_html(summary: pd.DataFrame) -> str:
             part = part.set_index("policy")
             ends = (scale * part[["estimate", "ci_low", "ci_high"]]).to_numpy()
             texts = [f"{x:.{digits}f}{unit} [{a:.{digits}f}, {b:.{digits}f}]" for x, a, b in ends]
-            board[str(metric).replace("_", " ")] = pd.Series(texts, index=part.index)
+            board[metric_words(str(metric))] = pd.Series(texts, index=part.index)
         level = stats.percent(rows["level"].iloc[0])
         caption = f"{preset}, {players} players ({level} intervals, clustered by deal)"
         table = board.fillna("-").reset_index().to_html(index=False, border=0)

@@ -10,14 +10,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
 
+from kozel_sim.direction import better_under, points_win
+from kozel_sim.few import unseen_error, unseen_error_of_moments
+from kozel_sim.fixed import BROKEN, Goats, Span, goats_of
+from kozel_sim.intervals import LEVEL as LEVEL
+from kozel_sim.intervals import Estimate as Estimate
+from kozel_sim.intervals import difference_estimate as difference_estimate
+from kozel_sim.intervals import mean_estimate as mean_estimate
+from kozel_sim.intervals import need_level as need_level
+from kozel_sim.intervals import p_value as p_value
+from kozel_sim.intervals import percent as percent
+from kozel_sim.intervals import wilson as wilson
+from kozel_sim.intervals import without_dust as without_dust
 from kozel_sim.rows import (
     by_deal,
     by_first_row,
@@ -27,46 +38,9 @@ from kozel_sim.rows import (
     whole_matches,
 )
 
-LEVEL = 0.95
 _ORDER = "cyclic order"
-_CLUSTERED = "t, clustered by deal"
-_PAIRED = "t, paired and clustered by deal"
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its uncertainty.
-
-    Attributes
-    ----------
-    estimate, std_error, ci_low, ci_high : float
-        The mean, its standard error, and the ends of its interval. With one deal nothing is known
-        of the error: it is infinite.
-    level : float
-        The interval's coverage.
-    n_deals : int
-        Clusters.
-    method : str
-        How the interval was made.
-    strata : int
-        Kinds of deals whose means were set apart; degrees of freedom that are not there.
-    """
-
-    estimate: float
-    std_error: float
-    ci_low: float
-    ci_high: float
-    level: float
-    n_deals: int
-    method: str
-    strata: int = 1
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom of the error."""
-        return self.n_deals - self.strata
 
 
 def clustered_mean(
@@ -75,6 +49,7 @@ def clustered_mean(
     level: float = LEVEL,
     rate: bool = False,
     strata: npt.ArrayLike | None = None,
+    span: Span | None = None,
 ) -> Estimate:
     """Return the mean of clustered values: the sum of totals over the sum of counts.
 
@@ -91,6 +66,9 @@ def clustered_mean(
     strata : array_like of int, optional, ``[deal]``
         The kind of each deal, where the design fixes how many there are of each, see
         ``clustered_error``.
+    span : (float, float), optional
+        Between what the rules keep the mean. It is a rate on the way from the one to the other, and
+        its interval is Wilson's there; two equal numbers are the mean, without an error.
 
     Returns
     -------
@@ -120,9 +98,10 @@ def clustered_mean(
     mean = float(total.sum()) / size
     some = int(np.argmax(count != 0))
     if n > 1 and np.array_equal(total * count[some], count * total[some]):
-        return mean_estimate(mean, 0.0, n, level, rate)  # to the bit, where rounding leaves a trace
+        # To the bit, where rounding leaves a trace.
+        return mean_estimate(mean, 0.0, n, level, rate, span=span)
     error, kinds = clustered_error((total - mean * count) / size, strata)
-    return mean_estimate(mean, error, n, level, rate, kinds)
+    return mean_estimate(mean, error, n, level, rate, kinds, span)
 
 
 LEAST_OF_A_KIND = 5
@@ -175,38 +154,6 @@ def set_apart(deals: npt.ArrayLike) -> bool:
     return len(sizes) > 1 and bool(sizes.min() >= LEAST_OF_A_KIND)
 
 
-def mean_estimate(
-    mean: float, error: float, n: int, level: float, rate: bool, strata: int = 1
-) -> Estimate:
-    """Return the estimate of a mean with its standard error, of n deals; as `clustered_mean`.
-
-    A rate's interval is Wilson's, of as many trials as would have its error, with Student's t.
-
-    References
-    ----------
-    Korn and Graubard, "Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data", Survey Methodology 24, 1998 (effective sample size); Dean
-    and Pagano, "Evaluating confidence interval methods for binomial proportions in clustered
-    surveys", Journal of Survey Statistics and Methodology 3, 2015 (Wilson's with it).
-    """
-    need_level(level)
-    if rate and not 0 < error < math.inf:
-        low, high = wilson(mean * n, n, level)
-        return Estimate(mean, error, low, high, level, n, "Wilson, deals as trials")
-    if n == 1:
-        return Estimate(mean, error, -math.inf, math.inf, level, n, _CLUSTERED)
-    if error == 0:
-        # As many deals as may go unseen could differ, each by as much as there is.
-        half = abs(mean) * wilson(0, n, level)[1]
-        method = "Wilson, deals as trials"
-        return Estimate(mean, error, mean - half, mean + half, level, n, method, strata)
-    t = float(special.stdtrit(n - strata, (1 + level) / 2))
-    if rate:
-        low, high = _score_interval(mean, mean * (1 - mean) / error**2, t)
-        return Estimate(mean, error, low, high, level, n, f"Wilson, {_CLUSTERED}", strata)
-    return Estimate(mean, error, mean - t * error, mean + t * error, level, n, _CLUSTERED, strata)
-
-
 def clustered_difference(
     first: tuple[npt.ArrayLike, npt.ArrayLike],
     second: tuple[npt.ArrayLike, npt.ArrayLike],
@@ -223,16 +170,15 @@ def clustered_difference(
     level : float, default 0.95
         The interval's coverage.
     rate : bool, default False
-        The values are 0 or 1: the interval is kept within -1 and 1. Where all deals agree, it is as
-        wide as the share of deals that might have differed by Wilson, each by the most it could,
-        instead of nothing.
+        The values are 0 or 1: the interval is kept within -1 and 1.
     strata : array_like of int, optional, ``[deal]``
         The kind of each deal, see ``clustered_error``.
 
     Returns
     -------
     Estimate
-        First mean minus second mean; its error takes the deals' covariance into account.
+        First mean minus second mean; its error takes the deals' covariance into account, and, where
+        few deals differ, those that might have, see ``kozel_sim.few``.
 
     Raises
     ------
@@ -242,13 +188,28 @@ def clustered_difference(
     Examples
     --------
     >>> e = clustered_difference(([2, 3, 4], [4, 4, 4]), ([1, 2, 3], [4, 4, 4]))
-    >>> e.estimate, e.std_error
-    (0.25, 0.0)
+    >>> e.estimate, round(e.std_error, 2)
+    (0.25, 0.59)
     """
     need_level(level)
+    sides = [_arrays(*side) for side in (first, second)]
+    difference, error, kinds = paired_error(sides[0], sides[1], strata)
+    error = math.hypot(error, unseen_error([(*sides[0], *sides[1])], rate))
+    return difference_estimate(difference, error, len(sides[0][0]), level, rate, kinds)
+
+
+def _arrays(totals: npt.ArrayLike, counts: npt.ArrayLike) -> tuple[Floats, Floats]:
+    return np.asarray(totals, float), np.asarray(counts, float)
+
+
+def paired_error(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    strata: npt.ArrayLike | None = None,
+) -> tuple[float, float, int]:
+    """Return a difference of means, its error by the deals' spread, and the kinds set apart."""
     means, deviations = [], []
-    for totals, counts in (first, second):
-        total, count = np.asarray(totals, float), np.asarray(counts, float)
+    for total, count in (first, second):
         if count.sum() <= 0:
             raise ValueError("a mean of nothing: no deal has a match")
         mean = float(total.sum() / count.sum())
@@ -258,43 +219,23 @@ def clustered_difference(
         raise ValueError(
             f"paired means need the same deals: {len(deviations[0])} and {len(deviations[1])}"
         )
-    n = len(deviations[0])
     error, kinds = clustered_error(deviations[0] - deviations[1], strata)
     scale = abs(means[0]) + abs(means[1])
     difference, error = (without_dust(x, scale) for x in (means[0] - means[1], error))
-    return difference_estimate(difference, error, n, level, rate, kinds)
-
-
-def without_dust(value: float, scale: float) -> float:
-    """Return 0 for what rounding has left of numbers of some scale; it would look significant."""
-    return 0.0 if abs(value) <= 1e-12 * scale else value
-
-
-def difference_estimate(
-    difference: float, error: float, n: int, level: float, rate: bool, strata: int = 1
-) -> Estimate:
-    """Return the estimate of a difference with its error, of n deals; as `clustered_difference`."""
-    need_level(level)
-    if n == 1:
-        return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
-    half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
-    low, high, method = difference - half, difference + half, _PAIRED
-    if error == 0:
-        # As many deals as may go unseen could differ, each by as much as there is.
-        half = (rate + abs(difference)) * wilson(0, n, level)[1]
-        low, high, method = difference - half, difference + half, "Wilson, deals as trials"
-    if rate:
-        low, high = max(-1.0, low), min(1.0, high)
-    return Estimate(difference, error, low, high, level, n, method, strata)
+    return difference, error, kinds
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two sums over deals, by its parts, and the deals' kinds, ``[deal]``."""
+    """A ratio of two sums over deals, by its parts, and the deals' kinds, ``[deal]``.
+
+    Between what the rules keep it, if they do, is its `span`.
+    """
 
     tops: Floats
     bottoms: Floats
     strata: Ints | None = None
+    span: Span | None = None
 
     @property
     def value(self) -> float:
@@ -308,73 +249,50 @@ class Ratio:
 
     def mean(self, level: float, rate: bool = False) -> Estimate:
         """Return ``clustered_mean``."""
-        return clustered_mean(self.tops, self.bottoms, level, rate, self.strata)
+        return clustered_mean(self.tops, self.bottoms, level, rate, self.strata, self.span)
 
     def minus(self, other: Ratio, level: float, rate: bool = False) -> Estimate:
-        """Return ``clustered_difference``."""
+        """Return ``clustered_difference``, with what sums can tell of deals that agree."""
+        fixed = minus_fixed(self, other, level, rate)
+        if fixed is not None:
+            return fixed
         mine, theirs = (self.tops, self.bottoms), (other.tops, other.bottoms)
-        return clustered_difference(mine, theirs, level, rate, self.strata)
+        difference, error, kinds = paired_error(mine, theirs, self.strata)
+        n, largest = len(self.tops), 1.0 if rate else max(self.size, other.size)
+        error = math.hypot(error, unseen_error_of_moments(error, n, largest))
+        return difference_estimate(difference, error, n, level, rate, kinds)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of a deal's value."""
+        n = len(self.tops)
+        return math.sqrt(float(np.sum(self.tops**2)) * n) / float(self.bottoms.sum())
 
 
-def p_value(found: Estimate, rate: bool = False) -> float:
-    """Return the two-sided p-value of an estimate being 0; 1 where it is 0 or from one deal.
+class Spanned(Protocol):
+    """A ratio that has a mean, and perhaps a span by the rules."""
 
-    By Student's t. Where all deals agree, it is the level at which the interval of a difference of
-    rates would touch 0, or for other means that of a sign test: few deals are never certain.
+    @property
+    def span(self) -> Span | None:
+        """Between what the rules keep it."""
 
-    Examples
-    --------
-    >>> round(p_value(clustered_mean([1, -1, 2, 0, 1], [1, 1, 1, 1, 1])), 3)
-    0.305
+    def mean(self, level: float, rate: bool = False) -> Estimate:
+        """Return its mean."""
+
+
+def minus_fixed(first: Spanned, second: Spanned, level: float, rate: bool) -> Estimate | None:
+    """Return the difference of two ratios one of which the rules fix; None if they fix neither.
+
+    The error is that of the other one, and none where both are fixed.
     """
-    if found.estimate == 0 or found.n_deals < 2:
-        return 1.0
-    if found.std_error == 0:
-        if rate:
-            return float(2 * special.ndtr(-math.sqrt(found.n_deals * abs(found.estimate))))
-        return float(2.0 ** (1 - found.n_deals))
-    return float(2 * special.stdtr(found.df, -abs(found.estimate / found.std_error)))
-
-
-def need_level(level: float) -> None:
-    """Raise ValueError unless a level of coverage is between 0 and 1."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
-
-
-def percent(level: float) -> str:
-    """Write a level in percent, without rounding it up to 100%.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * level:.12g}%"
-
-
-def wilson(successes: float, trials: float, level: float = LEVEL) -> tuple[float, float]:
-    """Return Wilson's interval for a plain rate; (0, 1) without trials.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(34, 40)]
-    [0.709, 0.929]
-    """
-    if trials <= 0:
-        return 0.0, 1.0
-    rate = 1.0 if successes == trials else successes / trials
-    return _score_interval(rate, trials, float(special.ndtri((1 + level) / 2)))
-
-
-def _score_interval(rate: float, trials: float, z: float) -> tuple[float, float]:
-    """Return the rates from which a rate is at most z standard errors away."""
-    centre = rate + z * z / (2 * trials)
-    spread = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    low = 0.0 if rate == 0 else max(0.0, (centre - spread) / scale)
-    high = 1.0 if rate == 1 else min(1.0, (centre + spread) / scale)
-    return low, high
+    if all(ratio.span is None or ratio.span[0] < ratio.span[1] for ratio in (first, second)):
+        return None
+    one, other = first.mean(level, rate), second.mean(level, rate)
+    if not one.fixed and not other.fixed:
+        return None
+    loose = one if other.fixed else other
+    ends = one.ci_low - other.ci_high, one.ci_high - other.ci_low
+    return replace(loose, estimate=one.estimate - other.estimate, ci_low=ends[0], ci_high=ends[1])
 
 
 def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> pd.DataFrame:
@@ -392,8 +310,9 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     Returns
     -------
     DataFrame
-        Columns preset, players, `by`, metric, estimate, std_error, ci_low, ci_high, level,
-        n_matches, n_deals, method; within a preset the lowest goat rate first.
+        Columns preset, players, `by`, metric, better ("less" or "more"), estimate, std_error,
+        ci_low, ci_high, level, n_matches, n_deals, method; within a preset the lowest goat rate
+        first.
 
     Raises
     ------
@@ -408,16 +327,20 @@ def summarise(frame: pd.DataFrame, by: str = "policy", level: float = LEVEL) -> 
     for (preset, players), part in frame.groupby(["preset", "players"], observed=True, sort=False):
         groups: list[Group] = []
         match = number_matches(part, int(str(players)))
+        goats = goats_in(part, str(preset), int(str(players)))
         part = part.assign(match=match, **{_ORDER: orders_of(part)})
         for value, rows_of in part.groupby(by, observed=True, sort=False):
+            # Who sits at every seat is the goat as often as there are goats.
+            everybody = len(rows_of) == rows_of["match"].nunique() * int(str(players))
+            of_goats = goats if everybody else None
             metrics = {
-                "goat_rate": _mean(rows_of, "goat", level, rate=True),
+                "goat_rate": _mean(rows_of, "goat", level, rate=True, goats=of_goats),
                 "points": _mean(rows_of, "points", level),
             }
             if rows_of["rating"].notna().any():
                 metrics["rating"] = _mean(rows_of[rows_of["rating"].notna()], "rating", level)
             groups.append((value, rows_of["match"].nunique(), metrics))
-        rows += summary_rows(preset, players, by, groups)
+        rows += summary_rows(preset, players, by, groups, points_win(part))
     return pd.DataFrame(rows)
 
 
@@ -425,12 +348,19 @@ Group = tuple[Any, int, dict[str, Estimate]]
 """A policy (or seat ...), in how many matches it is, and its metrics by name."""
 
 
-def summary_rows(preset: Any, players: Any, by: str, groups: list[Group]) -> list[dict[str, Any]]:
-    """Return the rows of a summary; policies with the lowest goat rate first."""
+def summary_rows(
+    preset: Any, players: Any, by: str, groups: list[Group], win: bool | None
+) -> list[dict[str, Any]]:
+    """Return the rows of a summary; policies with the lowest goat rate first.
+
+    ``win`` is whether many points are good under these rules; None where it is not known.
+    """
     if by == "policy":
         groups = sorted(groups, key=lambda g: g[2]["goat_rate"].estimate)
     return [
-        {"preset": preset, "players": players, by: value, "metric": metric} | _columns(estimate, n)
+        {"preset": preset, "players": players, by: value, "metric": metric}
+        | {"better": better_under(metric, win)}
+        | _columns(estimate, n)
         for value, n, metrics in groups
         for metric, estimate in metrics.items()
     ]
@@ -489,20 +419,47 @@ def summarise_presets(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame
         rounds, fish, capped = (
             by_deal(matches, matches[column]) for column in ("rounds", "fish_rounds", "capped")
         )
+        known = goats_in(part, str(preset), int(str(players)))
+        per_match, of_a_player = (known.seats, known.of_a_player) if known else (None, None)
         metrics = {
-            "goats_per_match": Ratio(goats, per_deal, strata).mean(level),
-            "goat_rate": Ratio(goats, seats, strata).mean(level),
+            "goats_per_match": Ratio(goats, per_deal, strata, per_match).mean(level),
+            "goat_rate": Ratio(goats, seats, strata, of_a_player).mean(level),
             "fish_rate": Ratio(fish, rounds, strata).mean(level, rate=True),
             "rounds": Ratio(rounds, per_deal, strata).mean(level),
             "capped_rate": Ratio(capped, per_deal, strata).mean(level, rate=True),
         }
-        rows += preset_rows(preset, players, metrics, len(matches))
+        rows += preset_rows(preset, players, told_broken(metrics, known), len(matches))
     return pd.DataFrame(rows)
 
 
-def _mean(rows: pd.DataFrame, column: str, level: float, rate: bool = False) -> Estimate:
+def goats_in(rows: pd.DataFrame, preset: str, players: int) -> Goats | None:
+    """Return how many goats the matches of rows have by their rules, if these are known."""
+    if "capped" not in rows.columns:
+        return None
+    return goats_of(preset, players, bool(rows["capped"].any()))
+
+
+def told_broken(metrics: dict[str, Estimate], goats: Goats | None) -> dict[str, Estimate]:
+    """Return estimates of all goats, which say so where capped matches break what the rules fix."""
+    if goats is None or not goats.broken:
+        return metrics
+    return {
+        name: replace(one, method=f"{one.method}; {BROKEN}") if name in OF_GOATS else one
+        for name, one in metrics.items()
+    }
+
+
+OF_GOATS = ("goats_per_match", "goat_rate")
+"""What the rules may fix."""
+
+
+def _mean(
+    rows: pd.DataFrame, column: str, level: float, rate: bool = False, goats: Goats | None = None
+) -> Estimate:
     sums, seats = by_deal(rows, rows[column]), by_deal(rows, np.ones(len(rows)))
-    return Ratio(sums, seats, by_first_row(rows, rows[_ORDER])).mean(level, rate)
+    span = goats.of_a_player if goats else None
+    found = Ratio(sums, seats, by_first_row(rows, rows[_ORDER]), span).mean(level, rate)
+    return told_broken({"goat_rate": found}, goats)["goat_rate"]
 
 
 def _columns(estimate: Estimate, n_matches: int) -> dict[str, float | int | str]:

@@ -24,14 +24,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import all_capped
+from kozel_sim.direction import better_under, sign_of
 from kozel_sim.metrics import METRICS, DealSums, duels_of, metric_of, parts_of
 from kozel_sim.schedule import VERSUS
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
 from kozel_sim.stats import Estimate
+from kozel_sim.walks import corrected_for_overshoot
 
 Floats = npt.NDArray[np.float64]
 OPEN = "open"
 """The decision that keeps a key's deals coming."""
+BOUNDS = ("looks", "wald")
 PATHS = 4000
 """Simulated runs behind a corrected estimate (half of them mirror the other half)."""
 
@@ -110,16 +114,22 @@ class SprtStop:
         The chance that a pair that differs by the effect is not declared so.
     metric : str
         Of the paired difference: one of ``kozel_sim.metrics.METRICS``.
+    bounds : {"looks", "wald"}
+        Of the likelihood ratios: those that err as often as was said at the looks of a run, or
+        Wald's, which hold whenever one looks, err less often, and take more deals.
     """
 
     effect: float = 0.1
     alpha: float = 0.05
     beta: float = 0.05
     metric: str = "points_per_match"
+    bounds: str = "looks"
 
     def __post_init__(self) -> None:
         metric_of(self.metric)
-        self.test(1)
+        if self.bounds not in BOUNDS:
+            raise ValueError(f"unknown bounds {self.bounds!r}; choose from {', '.join(BOUNDS)}")
+        ThreeWay(self.effect, self.alpha, self.beta)
 
     @property
     def level(self) -> float:
@@ -128,9 +138,8 @@ class SprtStop:
 
     def test(self, family: int) -> ThreeWay:
         """Return the test of one pair out of a family."""
-        # The rates are checked as they were given, not as shares of a family.
-        ThreeWay(self.effect, self.alpha, self.beta)
-        return ThreeWay(self.effect, self.alpha / family, self.beta)
+        of_one = ThreeWay(self.effect, self.alpha / family, self.beta)
+        return corrected_for_overshoot(of_one) if self.bounds == "looks" else of_one
 
     def interval(self, found: Estimate, family: int) -> Estimate:
         """Return a difference with the interval that holds at all looks and for all pairs."""
@@ -142,15 +151,23 @@ class SprtStop:
         Parameters
         ----------
         found : mapping of str to Estimate
-            Differences, first less second, as ``stats.clustered_difference`` makes them.
+            Differences, first less second, as ``estimates`` makes them. One that does not say
+            which way is better, as of ``stats.clustered_difference``, is of a rule set under which
+            few points are good.
         family : int, optional
             How many pairs there were at the start; by default as many as there are.
         """
         test = self.test(_family(found, family))
-        less = METRICS[self.metric].less_is_better
-        words = {"high": "worse", "low": "better"} if less else {"high": "better", "low": "worse"}
-        words |= {"none": "no difference", "open": OPEN}
-        return {key: words[test.decide(effect_of(one), one.n_deals)] for key, one in found.items()}
+        words = {
+            -1.0: {"high": "worse", "low": "better"},
+            1.0: {"high": "better", "low": "worse"},
+        }
+        same = {"none": "no difference", "open": OPEN}
+        decisions = {}
+        for key, one in found.items():
+            sign = sign_of(one.better or better_under(self.metric, win=False))
+            decisions[key] = (words[sign] | same)[test.decide(effect_of(one), one.n_deals)]
+        return decisions
 
     def __str__(self) -> str:
         return _write(self, "sprt")
@@ -183,7 +200,7 @@ def read_stop(text: str) -> Stop:
     ----------
     text : str
         ``width=0.002``, with metric, level and planned if wanted; or ``sprt``, with effect, alpha,
-        beta and metric if wanted; commas between them.
+        beta, metric and bounds if wanted; commas between them.
 
     Returns
     -------
@@ -198,7 +215,7 @@ def read_stop(text: str) -> Stop:
     Examples
     --------
     >>> read_stop("sprt,effect=0.2")
-    SprtStop(effect=0.2, alpha=0.05, beta=0.05, metric='points_per_match')
+    SprtStop(effect=0.2, alpha=0.05, beta=0.05, metric='points_per_match', bounds='looks')
     >>> str(read_stop("width=0.5,metric=points,level=0.99"))
     'width=0.5,metric=points,level=0.99'
     """
@@ -311,6 +328,7 @@ class Watch:
         self.family = 0
         self._parts: dict[int, list[dict[Heap, DealSums]]] = {}
         self._found: dict[str, Estimate] = {}
+        self._counts: dict[str, dict[str, int]] = {}
         self._decisions: dict[str, str] = {}
 
     def add(self, block: int, frame: pd.DataFrame) -> None:
@@ -320,24 +338,39 @@ class Watch:
     def look(self, blocks: Sequence[int]) -> list[int]:
         """Ask the rule of some blocks; return those that need more deals."""
         asked: dict[int, dict[str, Estimate]] = {}
+        counts: dict[str, dict[str, int]] = {}
         for block in blocks:
             parts = self._parts[block]
             whole = {heap: DealSums.join([part[heap] for part in parts]) for heap in parts[0]}
             self._parts[block] = [whole]
-            asked[block] = estimates_of(self.rule, whole)
+            asked[block] = {}
+            for heap, sums in whole.items():
+                found = estimates_of(self.rule, {heap: sums})
+                asked[block] |= found
+                counts |= {k: {"n_matches": sums.matches, "n_capped": sums.capped} for k in found}
         self.family = self.family or sum(map(len, asked.values()))
         left = []
         for block, found in asked.items():
             open_ = {k: one for k, one in found.items() if self._decisions.get(k, OPEN) == OPEN}
             self._found |= open_
+            self._counts |= {key: counts[key] for key in open_}
             self._decisions |= self.rule.decide(open_, self.family)
+            if isinstance(self.rule, SprtStop):
+                # Without a match that ended there is nobody who does better.
+                self._decisions |= {key: OPEN for key in open_ if all_capped(counts[key])}
             if any(self._decisions[key] == OPEN for key in found):
                 left.append(block)
         return left
 
     def table(self) -> pd.DataFrame:
-        """Return what was found of every key, naively and corrected; as ``corrected``."""
-        return corrected(self.rule, self._found, self.schedule, self.family)
+        """Return what was found of every key, naively and corrected; as ``corrected``.
+
+        Two more columns, n_matches and n_capped, say how many matches a key was decided on, and
+        how many of them reached the cap of rounds. Where all did, no test decides.
+        """
+        table = corrected(self.rule, self._found, self.schedule, self.family)
+        counts = pd.DataFrame([self._counts[key] for key in table["key"]])
+        return table.assign(decision=[self._decisions[k] for k in table["key"]]).join(counts)
 
 
 # ---------------------------------------------------------------------- corrected estimates
@@ -369,7 +402,8 @@ def corrected(
     -------
     DataFrame
         Columns key, metric, decision, estimate, std_error, ci_low, ci_high (naive: as if the number
-        of deals had been fixed), adjusted (the estimate less its bias), sequence_low,
+        of deals had been fixed), adjusted (the estimate less its bias; empty for a rule of width,
+        whose estimates are not adjusted), sequence_low,
         sequence_high (the interval that holds under stopping, for all keys), level, n_deals,
         method.
 
@@ -378,8 +412,10 @@ def corrected(
     A run that stops when it looks decided stops when luck helped, so its naive estimate is too
     large. The adjusted one is the effect at which runs under the same rule and looks would show,
     on average, what was shown: `PATHS` random walks with normal steps, the same ones for
-    every effect. A rule of width stops by the spread and not by the mean; among normal steps
-    the two are independent, so there is no bias, and adjusted is the estimate.
+    every effect. A rule of width stops by the spread. Where that does not depend on the mean, as
+    among normal steps, there is no bias. Where it does there is one: low rates look sure sooner
+    when luck makes them lower. Its size depends on how the two go together, which the rule does not
+    know, so nothing is adjusted, and adjusted is empty.
 
     References
     ----------
@@ -413,8 +449,9 @@ def corrected(
 def _adjusted(
     rule: Stop, one: Estimate, schedule: tuple[int, ...], family: int, seed: int
 ) -> float:
-    known = one.n_deals > 1 and 0 < one.std_error < math.inf
-    if isinstance(rule, WidthStop) or not known:
+    if isinstance(rule, WidthStop):
+        return math.nan
+    if not (one.n_deals > 1 and 0 < one.std_error < math.inf):
         return one.estimate
     effects, expected = _expectations(rule.test(family), schedule, seed)
     seen = effect_of(one)
@@ -431,7 +468,7 @@ def _expectations(test: ThreeWay, schedule: tuple[int, ...], seed: int) -> tuple
     steps = np.diff(n, prepend=0)
     half = np.random.default_rng(seed).normal(size=(PATHS // 2, len(n))) * np.sqrt(steps)
     noise = np.cumsum(np.concatenate([half, -half]), axis=1) / n
-    _, upper = test.one_sided.bounds
+    _, upper = test.bounds
     sure = (upper / n[0] + test.effect**2 / 2) / test.effect + 4 / math.sqrt(n[0])
     side = np.linspace(0, sure, 81)[1:]
     means = np.array([_mean_at_stop(test, effect + noise, n) for effect in side])

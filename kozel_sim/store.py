@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from kozel_sim.checks import need_memory, need_unsigned, read_seed
+from kozel_sim.files import SCRATCH, write_whole
 from kozel_sim.guarded import is_there, printable, read_pieces, read_plain
 from kozel_sim.manifest import (
     JOURNAL,
@@ -35,6 +36,7 @@ from kozel_sim.manifest import (
     need_manifest,
     read_json,
 )
+from kozel_sim.words import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
 REPLAYED = "the command that made the run plays it again"
 MEND = f"remove it, and {REPLAYED}"
 LOCK = ".lock"
-SCRATCH = ".making-"
-"""How the names of files begin that are being written."""
 IDENTITY = (
     *("format", "stream", "version", "sources", "seed", "deals", "design", "rules", "policies"),
     *("schedule", "aggregate", "rounds", "stop", "shard"),
@@ -101,13 +101,15 @@ class RunFolder:
             self._listed |= files.keys()
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
-        """Add files such as plots, and note that all is done."""
+        """Add files such as tables, and note that all is done."""
         if extra is not None:
             scratch = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.path))
-            extra(scratch)
-            for path in sorted(scratch.iterdir()):
-                path.replace(self.path / path.name)
-            scratch.rmdir()
+            try:
+                extra(scratch)
+                for path in sorted(scratch.iterdir()):
+                    path.replace(self.path / path.name)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
         self.note(**more)
         (self.path / JOURNAL).unlink(missing_ok=True)
 
@@ -173,6 +175,7 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
                 (path / JOURNAL).unlink(missing_ok=True)
                 folder.note(state="unfinished")
         else:
+            clean(path)
             folder = RunFolder(path, blank)
             begun = True
             folder.note()
@@ -184,6 +187,27 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
             (path / LOCK).unlink()
         lock.release()
         _remove(made)
+
+
+def clear_up(path: Path, made: list[Path]) -> int:
+    """Do what a process that died could not do in ``open_folder``; return how many parts are left.
+
+    Nothing is done while another process writes there.
+    """
+    if not (path / MANIFEST).is_file():
+        _remove(made)
+        return 0
+    try:
+        with FileLock(path / LOCK, timeout=0):
+            manifest = read_manifest(path)
+            if not manifest["files"] and manifest["state"] == "unfinished":
+                _undo(path)
+            clean(path)
+            (path / LOCK).unlink(missing_ok=True)
+    except Timeout:
+        return 0
+    _remove(made)
+    return len(manifest["files"])
 
 
 def _undo(path: Path) -> None:
@@ -211,24 +235,6 @@ def clean(path: Path) -> None:
             scratch.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or, if that fails, as it was before."""
-    scratch = path.with_name(f"{SCRATCH}{path.name}")
-    try:
-        # What has its name is left over from before, or a link to somewhere else.
-        scratch.unlink(missing_ok=True)
-        with scratch.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        with suppress(OSError):
-            scratch.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
 def append_line(path: Path, line: str) -> None:
     """Write a line behind a file's others, whole or not at all."""
     try:
@@ -243,16 +249,6 @@ def append_line(path: Path, line: str) -> None:
                 raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _sync_folder(path: Path) -> None:
-    """Let a folder remember the names in it, where the system can be asked to."""
-    with suppress(OSError, AttributeError):
-        number = os.open(path, os.O_RDONLY)
-        try:
-            os.fdatasync(number)
-        finally:
-            os.close(number)
 
 
 # ---------------------------------------------------------------------- what is listed
@@ -327,7 +323,8 @@ def holds_run(folder: Path, manifest: dict[str, Any]) -> bool:
         return False
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file, not a folder for a run")
-    if not any(path.name != LOCK for path in folder.iterdir()):
+    # A process that ended at its very first file has left no more than that.
+    if all(path.name == LOCK or path.name.startswith(SCRATCH) for path in folder.iterdir()):
         return False
     if not is_there(folder, MANIFEST):
         raise FileExistsError(f"{folder} is not empty and holds no run; choose another folder")
@@ -435,9 +432,10 @@ def read_finished(folder: str | Path) -> dict[str, Any]:
     """Read the manifest of a run that is played to its end; ValueError at any other."""
     manifest = read_manifest(Path(folder))
     if manifest.get("state") == "unfinished":
+        parts = counted(len(manifest["files"]), "part is", "parts are")
         raise ValueError(
-            f"{folder} holds an unfinished run ({len(manifest['files'])} parts are there); the "
-            "command that began it continues it"
+            f"{folder} holds an unfinished run ({parts} there); the command that began it "
+            "continues it"
         )
     return manifest
 
@@ -454,11 +452,14 @@ def write_table(table: pa.Table) -> bytes:
     return file.getvalue()
 
 
-def read_table(folder: Path, entry: dict[str, Any], columns: dict[str, str]) -> pa.Table:
+def read_table(
+    folder: Path, entry: dict[str, Any], columns: dict[str, str], later: Sequence[str] = ()
+) -> pa.Table:
     """Read a table that the manifest lists; ValueError if it is missing or damaged.
 
     Nothing that the file says of itself is trusted: before anything of it is unpacked it must have
     these columns, of these types (texts as "string" or "category"), and as many rows as are listed.
+    Files of old runs may lack columns that came `later`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -469,9 +470,12 @@ def read_table(folder: Path, entry: dict[str, Any], columns: dict[str, str]) -> 
         file = pq.ParquetFile(pa.BufferReader(content))
         if rows_of(entry):
             # A table without rows has no types.
-            _need_columns(file.schema_arrow, columns)
+            missing = set(later).difference(file.schema_arrow.names)
+            wanted = {name: kind for name, kind in columns.items() if name not in missing}
+            _need_columns(file.schema_arrow, wanted)
         if file.metadata.num_rows != rows_of(entry):
-            raise ValueError(f"it has {file.metadata.num_rows} rows, and {rows_of(entry)} listed")
+            rows = counted(file.metadata.num_rows, "row")
+            raise ValueError(f"it has {rows}, and {rows_of(entry)} listed")
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
         need_memory("its rows", sum(group.total_byte_size for group in groups))
         table = file.read()

@@ -14,6 +14,7 @@ from kozel_sim.moments import (
     account_words,
     event_words,
     outcome_words,
+    pot_words,
     round_of,
     table_at,
 )
@@ -22,6 +23,7 @@ from kozel_sim.record import Record
 from kozel_sim.reference import Round
 from kozel_sim.tiles import HIGH, LOW, N_VALUES, NAMES, Hand, tile_id, tiles_of
 from kozel_sim.view import View
+from kozel_sim.words import counted
 
 UNIT = 20
 """Pixels of half a tile, at the size at which a picture is drawn."""
@@ -289,7 +291,8 @@ def board_svg(record: Record, round: int = 0, event: int | None = None) -> str:
     accounts = [
         account_words(record, round, seat, after=over) for seat in range(record.rules.players)
     ]
-    end = outcome_words(record, round) if over else ""
+    waiting = record.rounds[round - 1].pot if round else 0
+    end = outcome_words(record, round) if over else f"{pot_words(waiting)}." if waiting else ""
     return _table_svg(table, chain, title, said, record.policies, accounts, end)
 
 
@@ -346,9 +349,7 @@ def _table_svg(
         for code in table.moves() if acts else ():
             legal |= move_tiles(code)
         count = hand.bit_count()
-        words = (
-            f"seat {seat}{f' ({names[seat]})' if names else ''}: {count} tile{'s' * (count != 1)}"
-        )
+        words = f"seat {seat}{f' ({names[seat]})' if names else ''}: {counted(count, 'tile')}"
         words += _last_act(table, seat)
         rows.append(_line(12, y, "▶ " * acts + words, bold=acts, room=int(width / 7)))
         rows.append(_row(list(tiles_of(hand)), legal, 12 + UNIT / 2 + 2, y + 10 + UNIT))
@@ -454,7 +455,7 @@ def view_svg(view: View) -> str:
     for seat in range(view.players):
         lacks = " ".join(str(v) for v in range(N_VALUES) if view.void[seat] >> v & 1)
         who = " (me)" * (seat == view.seat) + " (my partner)" * (seat == view.partner)
-        words = f"seat {seat}{who}: {view.counts[seat]} tiles"
+        words = f"seat {seat}{who}: {counted(view.counts[seat], 'tile')}"
         words += f", lacks {lacks}" if lacks else ""
         played = list(tiles_of(view.played[seat]))
         longest = max(longest, len(played))

@@ -7,16 +7,17 @@ difference between two rule sets is taken deal by deal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from kozel_sim.fixed import BROKEN, Goats, Span
 from kozel_sim.rows import orders_of, whole_matches
 from kozel_sim.runs import Totals
-from kozel_sim.stats import LEVEL, Ratio
+from kozel_sim.stats import LEVEL, Estimate, Ratio, goats_in
 from kozel_sim.totals import Sums
 
 Floats = npt.NDArray[np.float64]
@@ -82,12 +83,15 @@ class Metric:
         Numerator and denominator of each match.
     sums : (str, str)
         The same two, as ``kozel_sim.totals`` calls them.
+    span : callable, optional
+        Between what the rules keep it, by how many goats they make.
     """
 
     meaning: str
     top: Callable[[_Matches], Floats]
     bottom: Callable[[_Matches], Floats]
     sums: tuple[str, str]
+    span: Callable[[Goats], Span] | None = None
 
 
 def _one(m: _Matches) -> Floats:
@@ -100,6 +104,7 @@ METRICS: dict[str, Metric] = {
         lambda m: m.goat.sum(axis=1),
         lambda m: _one(m) * m.goat.shape[1],
         ("goats", "seats"),
+        lambda goats: goats.of_a_player,
     ),
     "goats_per_round": Metric(
         "goats (sides) per round played",
@@ -108,13 +113,18 @@ METRICS: dict[str, Metric] = {
         ("goat_sides", "rounds"),
     ),
     "goats_per_match": Metric(
-        "goats (sides) per match", lambda m: m.goat_sides, _one, ("goat_sides", "matches")
+        "goats (sides) per match",
+        lambda m: m.goat_sides,
+        _one,
+        ("goat_sides", "matches"),
+        lambda goats: goats.of_sides,
     ),
     "several_goats": Metric(
         "share of matches in which two or more sides go goat together",
         lambda m: (m.goat_sides > 1).astype(float),
         _one,
         ("several_goats", "matches"),
+        lambda goats: goats.several,
     ),
     "points_per_goat": Metric(
         "account of a goat at the end",
@@ -181,17 +191,20 @@ def effects(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFram
     DataFrame
         Columns players, preset, policy ("all", or one policy for goat_rate), metric, estimate,
         std_error, ci_low, ci_high, baseline, difference, diff_std_error, diff_ci_low,
-        diff_ci_high, level, n_matches, n_deals, method. The baseline differs from itself by 0.
+        diff_ci_high, level, n_matches, n_deals, method. The baseline differs from itself by 0,
+        without an error.
     """
     rows: list[dict[str, Any]] = []
     for players, tables in _tables(results).items():
         baseline: dict[tuple[str, str], Any] = {}
         base_name = tables[0][0]
-        for preset, n_matches, ratios in tables:
+        for preset, n_matches, ratios, broken in tables:
             for policy, metric, ratio in ratios:
                 rate = metric in RATES or policy != ALL
                 one = ratio.mean(level, rate)
-                diff = ratio.minus(baseline.setdefault((policy, metric), ratio), level, rate)
+                base = baseline.setdefault((policy, metric), ratio)
+                diff = _itself(one) if base is ratio else ratio.minus(base, level, rate)
+                told = f"; {BROKEN}" if broken and ratio.span is not None else ""
                 rows.append(
                     {
                         "players": players,
@@ -210,15 +223,24 @@ def effects(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFram
                         "level": level,
                         "n_matches": n_matches,
                         "n_deals": one.n_deals,
-                        "method": diff.method,
+                        "method": diff.method + told,
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def _tables(results: pd.DataFrame | Totals) -> dict[int, list[tuple[str, int, Ratios]]]:
-    """Return (preset, matches, ratios) of each rule set, by the number of players."""
-    found: dict[int, list[tuple[str, int, Ratios]]] = {}
+def _itself(one: Estimate) -> Estimate:
+    """Return the difference of an estimate from itself."""
+    return replace(one, estimate=0.0, std_error=0.0, ci_low=0.0, ci_high=0.0)
+
+
+Rules = tuple[str, int, Ratios, bool]
+"""(preset, matches, ratios, whether capped matches break the number of goats that rules fix)."""
+
+
+def _tables(results: pd.DataFrame | Totals) -> dict[int, list[Rules]]:
+    """Return the ratios of each rule set, by the number of players."""
+    found: dict[int, list[Rules]] = {}
     if isinstance(results, Totals):
         for sums in results.sums:
             tables = found.setdefault(sums.players, [])
@@ -227,13 +249,17 @@ def _tables(results: pd.DataFrame | Totals) -> dict[int, list[tuple[str, int, Ra
                 # Products are kept with the first rule set's sums only.
                 known = {entry[:2] for entry in tables[0][2]}
                 ratios = [entry for entry in ratios if entry[:2] in known]
-            tables.append((sums.preset, sums.matches, ratios))
+            goats = sums.goats
+            tables.append((sums.preset, sums.matches, ratios, goats is not None and goats.broken))
         return found
     for players, group in results.groupby("players", sort=False):
         tables = found.setdefault(int(str(players)), [])
         for preset, part in group.groupby("preset", observed=True, sort=False):
             matches = _Matches.of(part, int(str(players)))
-            tables.append((str(preset), len(matches.deal), _ratios_of_matches(matches)))
+            goats = goats_in(part, str(preset), int(str(players)))
+            ratios = _ratios_of_matches(matches, goats)
+            broken = goats is not None and goats.broken
+            tables.append((str(preset), len(matches.deal), ratios, broken))
     return found
 
 
@@ -244,28 +270,30 @@ def _ratios_of_sums(sums: Sums) -> Ratios:
     ]
 
 
-def _ratios_of_matches(matches: _Matches) -> Ratios:
+def _ratios_of_matches(matches: _Matches, rules: Goats | None) -> Ratios:
     deals, firsts, codes = np.unique(matches.deal, return_index=True, return_inverse=True)
     order = matches.order[firsts].astype(np.int64)
 
-    def ratio(top: Floats, bottom: Floats) -> Ratio:
+    def ratio(top: Floats, bottom: Floats, span: Callable[[Goats], Span] | None) -> Ratio:
         tops, bottoms = (np.bincount(codes, x, len(deals)) for x in (top, bottom))
-        return Ratio(tops.astype(np.float64), bottoms.astype(np.float64), order)
+        kept = span(rules) if span and rules else None
+        return Ratio(tops.astype(np.float64), bottoms.astype(np.float64), order, kept)
 
     found: Ratios = [
-        (ALL, name, ratio(metric.top(matches), metric.bottom(matches)))
+        (ALL, name, ratio(metric.top(matches), metric.bottom(matches), metric.span))
         for name, metric in METRICS.items()
     ]
     found = [entry for entry in found if entry[2].exists]
     for policy in dict.fromkeys(matches.policy.ravel()):
         seats = (matches.policy == policy).astype(np.float64)
         goats = (seats * matches.goat).sum(axis=1)
-        found.append((str(policy), "goat_rate", ratio(goats, seats.sum(axis=1))))
+        everywhere = METRICS["goat_rate"].span if seats.all() else None
+        found.append((str(policy), "goat_rate", ratio(goats, seats.sum(axis=1), everywhere)))
     return found
 
 
 def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFrame:
-    """Return the best policy under every rule set, and its paired lead over the next.
+    """Return who of the policies played has the lowest goat rate, and its paired lead on the next.
 
     Parameters
     ----------
@@ -277,16 +305,20 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
     Returns
     -------
     DataFrame
-        Columns players, preset, best, goat_rate, next, lead (how much lower the best one's goat
-        rate is), lead_ci_low, lead_ci_high, level, same_as_baseline.
+        Columns players, preset, best (of those that were played; empty where nobody was a goat,
+        as where all matches reached the cap of rounds), n_policies (how many were played),
+        goat_rate, next, lead (how much lower the best one's goat rate is), lead_ci_low,
+        lead_ci_high, level, same_as_baseline.
     """
     rows: list[dict[str, Any]] = []
     for players, tables in _tables(results).items():
         baseline = None
-        for preset, _, ratios in tables:
+        for preset, _, ratios, _ in tables:
             found = [(policy, ratio) for policy, _, ratio in ratios if policy != ALL]
             found.sort(key=lambda entry: entry[1].value)
             (best, first), (second, other) = found[:2]
+            if found[-1][1].value == 0:
+                best, second = "", ""
             lead = other.minus(first, level, rate=True)
             baseline = baseline or best
             rows.append(
@@ -294,6 +326,7 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
                     "players": players,
                     "preset": preset,
                     "best": best,
+                    "n_policies": len(found),
                     "goat_rate": float(first.value),
                     "next": second,
                     "lead": lead.estimate,

@@ -45,6 +45,7 @@ from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_le
 from kozel_sim.tiles import ALL, HAS, Hand, tile_id
 from kozel_sim.tournaments import Tournament
 from kozel_sim.view import VIEW
+from kozel_sim.words import counted
 from kozel_sim.worlds import Worlds
 
 OBSERVERS = {"table": TABLE, "next": NEXT}
@@ -315,7 +316,7 @@ def count_tells(
         Sums over tells; the last column holds all hands of seven or more.
     """
     shape = (planned.deals, len(planned.policies), 2, MOST_LEFT)
-    need_memory(f"the tells of {planned.deals:,} deals", math.prod(shape) * CELL.itemsize)
+    need_memory(f"the tells of {counted(planned.deals, 'deal')}", math.prod(shape) * CELL.itemsize)
     cells = np.zeros(shape, CELL)
     watcher = _ReadableWatcher if engine == "reference" else _Watcher
     watch = watcher(rules, planned.policies, planned.seed, cells).watch

@@ -7,14 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pandas as pd
 import pyarrow as pa
 from rich.table import Table
 
-from kozel_sim import plots
+from kozel_sim.crashes import look_after
 from kozel_sim.keeping import made
 from kozel_sim.manifest import TELL, TELL_DESIGN
+from kozel_sim.performing import prints_aside, say_rounding
 from kozel_sim.plain import records
 from kozel_sim.printing import (
     console,
@@ -23,11 +23,13 @@ from kozel_sim.printing import (
     progress_bar,
     spread,
 )
+from kozel_sim.run_pictures import TELL_PICTURE, draw_run
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
 from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament
+from kozel_sim.words import counted
 
 TEXTS, WHOLES = ("preset", "policy", "touched", "observer", "claim"), ("players", "left", "events")
 TYPES = {
@@ -61,12 +63,16 @@ def report_tell(
     else:
         if quiet:
             hush()
+        else:
+            say_rounding(planned)
+        look_after(planned.policies, folder)
         with nullcontext() if folder is None else open_folder(folder, manifest) as kept:
             # Compiles (or loads) the engine.
             few = Tournament("tell", planned.rules[:1], planned.policies, 1, planned.seed)
-            measure_planned(few)
+            with prints_aside():
+                measure_planned(few)
             start = time.perf_counter()
-            with progress_bar(planned.matches, quiet or json_) as step:
+            with progress_bar(planned.matches, quiet or json_) as step, prints_aside():
                 frame = measure_planned(planned, workers=workers, progress=step)
             manifest |= {"counts": {"matches": planned.matches, "rows": len(frame)}}
             manifest |= made(time.perf_counter() - start)
@@ -74,7 +80,7 @@ def report_tell(
                 content = write_table(pa.Table.from_pandas(frame, preserve_index=False))
                 kept.keep({TELL: content}, {TELL: {"rows": len(frame)}})
                 kept.finish(closing(manifest), lambda scratch: write_tell(frame, scratch))
-        note = f"{planned.matches:,} matches in {manifest['seconds']:.1f} s"
+        note = f"{counted(planned.matches, 'match')} in {manifest['seconds']:.1f} s"
         if folder is not None:
             note += f"; written to {folder}"
     if json_ and not quiet:
@@ -86,14 +92,15 @@ def report_tell(
             "frequency: he lacked the value; chance: of that, to somebody who sees no hand (table) "
             f"or to the next seat (next).\nThe tip claims {CLAIM[0]:.0%} to {CLAIM[1]:.0%}."
         )
+    if folder is not None:
+        draw_run(frame, folder, TELL_PICTURE)
+    if not (quiet or json_):
         print(f"{note}; seed {planned.seed}")
 
 
 def write_tell(frame: pd.DataFrame, folder: Path) -> None:
-    """Write the frame as CSV, and its plot."""
-    matplotlib.use("Agg")
+    """Write the frame as CSV."""
     frame.to_csv(folder / "tell.csv", index=False)
-    plots.tells(frame).savefig(folder / "tell.png", dpi=120)
 
 
 def print_tell(title: str, rows: pd.DataFrame) -> None:

@@ -75,11 +75,16 @@ def tile_name(tile: int) -> str:
     >>> tile_name(26), tile_name(0)
     ('6-4', '0-0')
     """
+    given: object = tile
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < N_TILES:
+        raise ValueError(f"a tile id is a whole number from 0 to 27, not {tile!r}")
     return NAMES[tile]
 
 
 def other_half(tile: int, value: int) -> int:
     """Return the half of `tile` that is not matched when it is joined by `value`."""
+    if value not in (LOW[tile], HIGH[tile]):
+        raise ValueError(f"tile {tile_name(tile)} has no half {value!r}")
     return PIPS[tile] - value
 
 
@@ -97,6 +102,12 @@ class Hand(int):
     >>> "4-6" in hand
     True
     """
+
+    def __new__(cls, mask: int = 0) -> Hand:
+        """Take a mask of the 28 tiles."""
+        if not 0 <= mask <= ALL:
+            raise ValueError(f"a hand is a mask of the 28 tiles, not {mask!r}")
+        return super().__new__(cls, mask)
 
     @classmethod
     def of(cls, *names: str) -> Hand:

@@ -18,6 +18,7 @@ from kozel_sim.policies import get_policy
 from kozel_sim.positions import random_positions
 from kozel_sim.rules import RuleSet
 from kozel_sim.view import VIEW, View
+from kozel_sim.words import counted
 
 SPEED_RULES = ("room-fish-all", 4)
 POSITIONS = 256
@@ -65,7 +66,7 @@ def time_decisions(policy: Policy, tell: Teller, seed: int = 1) -> float:
 
     def seconds(n: int, repeats: int) -> float:
         """Time the first n positions."""
-        tell.at(f"timing {policy.name}: {n} positions, {repeats} times")
+        tell.at(f"timing {policy.name}: {counted(n, 'position')}, {counted(repeats, 'time')}")
         start = time.thread_time()
         ask(rules, players, views[:n], desks, repeats, moves)
         return time.thread_time() - start

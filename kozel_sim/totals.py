@@ -29,6 +29,8 @@ from kozel_sim import stats
 from kozel_sim.engine.entries import tally_matches
 from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
+from kozel_sim.few import unseen_error_of_moments
+from kozel_sim.fixed import Goats, Span, goats_of
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
@@ -207,17 +209,42 @@ class Sums:
         deals = self.products[:, 0, 0]
         if policy is not None and bottom == "rated":
             deals = self.rated_deals[:, list(self.policies).index(policy)]
-        return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals)
+        span = self._span(top, bottom, policy)
+        return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals, span)
+
+    @property
+    def goats(self) -> Goats | None:
+        """How many goats the matches have by the rules."""
+        return goats_of(self.preset, self.players, self.sum_of(GAME.index("capped")))
+
+    def everybody(self, policy: str) -> bool:
+        """Tell whether a policy sits at every seat of every match."""
+        return self.policies[policy][0] == self.matches_per_deal * self.players
+
+    def _span(self, top: str, bottom: str, policy: str | None) -> Span | None:
+        """Return between what the rules keep a ratio."""
+        goats = self.goats
+        if goats is None or (policy is not None and not self.everybody(policy)):
+            return None
+        spans = {
+            ("goats", "seats"): goats.of_a_player,
+            ("goat", "seats"): goats.of_a_player,
+            ("goats", "matches"): goats.seats,
+            ("goat_sides", "matches"): goats.of_sides,
+            ("several_goats", "matches"): goats.several,
+        }
+        return spans.get((top, bottom))
 
     def metrics(self, level: float) -> dict[str, stats.Estimate]:
         """Return what the rules make of the game, as ``stats.summarise_presets``."""
-        return {
+        found = {
             "goats_per_match": self.ratio("goats", "matches").mean(level),
             "goat_rate": self.ratio("goats", "seats").mean(level),
             "fish_rate": self.ratio("fish_rounds", "rounds").mean(level, rate=True),
             "rounds": self.ratio("rounds", "matches").mean(level),
             "capped_rate": self.ratio("capped", "matches").mean(level, rate=True),
         }
+        return stats.told_broken(found, self.goats)
 
     def metrics_of(self, policy: str, level: float) -> dict[str, stats.Estimate]:
         """Return how a policy fared, as ``stats.summarise``."""
@@ -228,7 +255,7 @@ class Sums:
         rating = self.ratio("rating", "rated", policy) if self.rates else None
         if rating is not None and rating.deals.any():
             found["rating"] = rating.mean(level)
-        return found
+        return stats.told_broken(found, self.goats if self.everybody(policy) else None)
 
 
 @dataclass(frozen=True)
@@ -243,12 +270,15 @@ class SumsRatio:
         The forms that are summed.
     deals : array of int, ``[order]``
         How many deals it is of.
+    span : (float, float), optional
+        Between what the rules keep it.
     """
 
     sums: Sums
     top: Form
     bottom: Form
     deals: Ints
+    span: Span | None = None
 
     @property
     def value(self) -> Fraction:
@@ -264,17 +294,29 @@ class SumsRatio:
         """Return ``stats.clustered_mean``."""
         n, kinds = self._kinds()
         error = math.sqrt(self._covariance(self)) if n > 1 else math.inf
-        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds)
+        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds, self.span)
 
     def minus(self, other: SumsRatio, level: float, rate: bool = False) -> stats.Estimate:
         """Return ``stats.clustered_difference``; one of both is of the first rule set, or both."""
+        fixed = stats.minus_fixed(self, other, level, rate)
+        if fixed is not None:
+            return fixed
         n, kinds = self._kinds()
         error = math.inf
         if n > 1:
             squares = self._covariance(self) + other._covariance(other)
             error = math.sqrt(squares - 2 * self._covariance(other))
+            largest = 1.0 if rate else max(self.size, other.size)
+            error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
         return stats.difference_estimate(difference, error, n, level, rate, kinds)
+
+    @property
+    def size(self) -> float:
+        """The root mean square of a deal's value."""
+        n, _ = self._kinds()
+        squares = _product(self.top, self.top, self.sums.products.sum(axis=0))
+        return math.sqrt(float(squares * n / self._over_deals(self.bottom) ** 2))
 
     def _over_deals(self, form: Form) -> Fraction:
         return sum((w * self.sums.sum_of(c) for c, w in form.items()), Fraction(0))

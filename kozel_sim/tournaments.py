@@ -56,9 +56,10 @@ from kozel_sim.schedule import (
     Lineups,
     as_seated,
     meetings,
+    read_pairs,
     whole_cycles,
 )
-from kozel_sim.sequential import looks
+from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
 from kozel_sim.stopping import Stop, Watch, read_stop
 from kozel_sim.store import (
     holds_run,
@@ -67,6 +68,7 @@ from kozel_sim.store import (
     read_manifest,
     read_seed_of,
 )
+from kozel_sim.words import counted
 
 ROW_BYTES = 160
 """Memory that a row of the frame takes at its peak, from playing to the summary (120 to 200)."""
@@ -74,8 +76,6 @@ CHUNK_BYTES = 400
 """Memory that a match of a chunk takes where no frame is made."""
 ROUND_BYTES, FEW_ROUNDS = 108, 8
 """Memory that a row of the rounds takes at its peak, and how many rounds a match has at least."""
-FIRST_LOOK, LOOK_GROWTH = 100, 1.1
-"""A run that may stop is looked at after so many deals, and each time there are so many times."""
 SEATED = "seating"
 """The design of ``simulate``: policies as they are seated."""
 
@@ -143,6 +143,7 @@ class Tournament:
     stop: Stop | None = None
     shard: tuple[int, int] | None = None
     blocks: list[Block] = field(default_factory=list, compare=False, repr=False)
+    asked: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [policy.name for policy in self.policies]
@@ -171,6 +172,7 @@ class Tournament:
                     raise ValueError(f"--stop {self.stop}: {rules.name} has no rating")
         if self.design == ROTATIONS:
             deals = whole_cycles(deals, max(rules.players for rules in self.rules))
+        object.__setattr__(self, "asked", int(self.deals))
         object.__setattr__(self, "deals", deals)
         self._need_memory()
         met = [(rules, *meeting) for rules in self.rules for meeting in self._meetings(rules)]
@@ -273,6 +275,8 @@ class Tournament:
             "schedule": schedule.hexdigest()[:16],
             "blocks": len(self.blocks),
         }
+        if self.asked != self.deals:
+            found["deals_asked"] = self.asked
         if self.pairs:
             found["pairs"] = [list(pair) for pair in self.pairs]
         if self.aggregate:
@@ -340,7 +344,7 @@ class Tournament:
         mapper : callable, optional
             Who plays the parts; by default threads of this process.
         extra : callable, optional
-            Called with the results and a folder, to add files such as plots.
+            Called with the results and a folder, to add files such as tables.
 
         Raises
         ------
@@ -449,7 +453,7 @@ class Tournament:
         chunk = max(CHUNK, *matches) * factorial(max(players) - 1)
         row = ROW_BYTES + (ROUND_BYTES * FEW_ROUNDS if self.rounds else 0)
         kept = CHUNK_BYTES * chunk if self.aggregate else row * rows
-        need_memory(f"{sum(matches) * self.deals:,} matches", kept)
+        need_memory(f"{counted(sum(matches) * self.deals, 'match')}", kept)
 
     def _matches_of_a_deal(self, rules: RuleSet) -> int:
         """Count without listing: the tables of a large field may not fit."""
@@ -571,14 +575,3 @@ def tournament(
         name, rule_sets, field, deals, read_seed_of(folder, seed), design, (), aggregate, rounds
     )
     return planned.play(engine, workers, chunk, progress, folder)
-
-
-def read_pairs(pairs: Sequence[Sequence[int]], names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return who meets whom; ValueError where that is one policy, or listed twice."""
-    found = [(a, b) for a, b in pairs]
-    for a, b in found:
-        if a == b:
-            raise ValueError(f"{names[a]} cannot duel with itself")
-        if found.count((a, b)) > 1:
-            raise ValueError(f"the duel {names[a]} v {names[b]} is listed twice")
-    return tuple(found)

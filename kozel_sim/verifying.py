@@ -12,10 +12,11 @@ import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
 from kozel_sim.claims import wrong_claims
+from kozel_sim.files import SCRATCH
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.parts import Part
 from kozel_sim.runs import block_of, gaps, need_matches, number_of_block, read_frame, write_frames
-from kozel_sim.store import IDENTITY, SCRATCH, read_manifest
+from kozel_sim.store import IDENTITY, read_manifest
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
 

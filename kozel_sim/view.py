@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim.outside import need_finite, need_list, need_whole
+from kozel_sim.tiles import ALL, N_TILES, N_VALUES
+
 N_PARAMS = 8
 
 
@@ -107,6 +110,49 @@ class View:
     """Four more random words, filled for policies that ask for them (``@policy(words=True)``)."""
     params: list[float] = _field("f8", N_PARAMS, anew=True)
     """The policy's parameters, in the order in which they were declared."""
+
+
+_TILES, _VALUES = (0, ALL), (0, (1 << N_VALUES) - 1)
+_LIMITS = {
+    **dict.fromkeys(("hand", "legal", "table", "played"), _TILES),
+    "void": _VALUES,
+    "tell": _VALUES,
+    "seat": (0, 3),
+    "side": (0, 3),
+    "partner": (-1, 3),
+    "players": (2, 4),
+    "arms": (-1, N_VALUES - 1),
+    "shown": (-1, N_VALUES - 1),
+    "bazaar": (0, N_TILES),
+    "reserve": (0, N_TILES),
+    "counts": (0, N_TILES),
+}
+"""Between what a field's numbers are; of the others their type alone says it."""
+
+
+def need_view(view: View) -> View:
+    """Return a View whose every field is a number, or a list of numbers, that it can be.
+
+    Raises
+    ------
+    ValueError
+        At the first field that is not; the message names it.
+    """
+    for field in dataclasses.fields(View):
+        kind, *shape = field.metadata["dtype"]
+        value = getattr(view, field.name)
+        values = need_list(field.name, value, shape[0][0]) if shape else [value]
+        for each in values:
+            if kind == "f8":
+                need_finite(field.name, each)
+            else:
+                info = np.iinfo(kind)
+                need_whole(
+                    field.name, each, *_LIMITS.get(field.name, (int(info.min), int(info.max)))
+                )
+    if view.seat >= view.players:
+        raise ValueError(f"seat must be below players={view.players}, not {view.seat}")
+    return view
 
 
 LINE = 64

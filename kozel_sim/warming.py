@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numba
 
 from kozel_sim import timing
-from kozel_sim._native import count_kept
+from kozel_sim._native import count_kept, unkept, why_not_kept
 from kozel_sim.engine.features import score_alone
 from kozel_sim.playing import play
 from kozel_sim.rounds import rounds_frame
@@ -57,9 +57,19 @@ def warm_up(tell: Callable[[str], object]) -> Iterator[tuple[str, bool, float]]:
     ------
     tuple of (str, bool, float)
         What it was, whether something of it had to be compiled, and how many seconds it took.
+
+    Raises
+    ------
+    OSError
+        If what is compiled cannot be kept.
     """
+    if why_not_kept():
+        raise OSError(f"nothing that is compiled can be kept: {why_not_kept()}")
+    known = len(unkept)
     for what, work in STEPS.items():
         tell(what)
         before, start = count_kept(), time.perf_counter()
         work()
+        if unkept[known:]:
+            raise OSError(f"not all that is compiled could be kept: {unkept[-1]}")
         yield what, count_kept() > before, time.perf_counter() - start

@@ -21,9 +21,10 @@ from kozel_sim.engine.worlds import (
     MAX_WORLDS,
     WORLDS,
 )
+from kozel_sim.outside import is_whole, need_list, need_whole, shown
 from kozel_sim.rng import WORLD, threefry4x32
 from kozel_sim.tiles import ALL, HAS, N_VALUES, tiles_of
-from kozel_sim.view import View
+from kozel_sim.view import View, need_view
 
 
 class Worlds:
@@ -64,24 +65,23 @@ class Worlds:
         void: Sequence[int] | None = None,
         engine: Literal["auto", "reference"] = "auto",
     ) -> None:
+        if not is_whole(hidden) or not 0 <= hidden <= ALL:
+            raise ValueError(f"hidden must be a mask of the 28 tiles, not {shown(hidden)}")
         self.hidden = int(hidden)
-        self.counts = tuple(int(n) for n in counts)
-        self.void = (0,) * len(self.counts) if void is None else tuple(int(v) for v in void)
+        self.counts = tuple(need_whole("counts", n, 0, 28) for n in need_list("counts", counts))
+        masks = [0] * len(self.counts) if void is None else need_list("void", void)
+        self.void = tuple(need_whole("void", mask, 0, (1 << N_VALUES) - 1) for mask in masks)
         self.engine = engine
-        if not 0 <= self.hidden <= ALL:
-            raise ValueError(f"hidden must be a mask of the 28 tiles, not {hidden!r}")
         if not 1 <= len(self.counts) <= MAX_PLACES or len(self.void) != len(self.counts):
             raise ValueError(
                 f"counts and void must have one entry for each of 1 to {MAX_PLACES} places, "
                 f"not {len(self.counts)} and {len(self.void)}"
             )
-        if min(self.counts) < 0 or sum(self.counts) != self.hidden.bit_count():
+        if sum(self.counts) != self.hidden.bit_count():
             raise ValueError(
                 f"counts {list(self.counts)} must share out the {self.hidden.bit_count()} "
                 "hidden tiles"
             )
-        if not all(0 <= v < 1 << N_VALUES for v in self.void):
-            raise ValueError(f"void must have masks over the values 0-6, not {list(self.void)}")
         if engine not in ("auto", "reference"):
             raise ValueError(f"unknown engine {engine!r}; choose from auto, reference")
 
@@ -103,6 +103,7 @@ class Worlds:
         Worlds
             Those that the seat cannot tell apart.
         """
+        need_view(view)
         seats = range(view.players)
         counts = [0 if seat == view.seat else int(view.counts[seat]) for seat in seats]
         return cls(
@@ -136,11 +137,8 @@ class Worlds:
         ValueError
             If there is no such place or value, or no world at all.
         """
-        if not 0 <= place < len(self.counts) or not 0 <= value < N_VALUES:
-            raise ValueError(
-                f"no place {place!r} or value {value!r}; places go from 0 to "
-                f"{len(self.counts) - 1}, values from 0 to 6"
-            )
+        need_whole("place", place, 0, len(self.counts) - 1)
+        need_whole("value", value, 0, N_VALUES - 1)
         worlds = self.count()
         if worlds == 0:
             raise ValueError("no world agrees with the voids")
@@ -182,8 +180,7 @@ class Worlds:
             ("round_", round_, 2**32),
             ("event", event, 2**32),
         ):
-            if not 0 <= number < end:
-                raise ValueError(f"{what} must be a whole number from 0 to {end - 1}, not {number}")
+            need_whole(what, number, 0, end - 1)
         out = np.zeros((n, len(self.counts)), np.uint32)
         if self.engine == "reference":
             worlds = self._sample_readably(out, seed, round_, event)

@@ -26,6 +26,7 @@ def frame_of(players, deals, policies, points, sides=None):
             "side": np.tile(sides, matches),
             "policy": policies.ravel(),
             "points": points.ravel(),
+            "points_win": np.zeros(matches * players, bool),
             "goat": goat.ravel(),
             "winner": ~goat.ravel(),
             "rounds": np.full(matches * players, 5),

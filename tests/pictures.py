@@ -57,6 +57,20 @@ def forest(ax, other):
     plots.forest(_effects([0, -0.04, 0.07 if other else 0.02, 0.1]), ax)
 
 
+def changes(ax, other):
+    table = [[0.1, 0.2, 0.3], [0.05, 0.21, 0.5], [0.3, 0.1 if other else 0.4, 0.295]]
+    names = ["room-fish-all", "room-fish-one", "room-fish-all[target=51]"]
+    rows = [
+        {"preset": name, "policy": policy, "estimate": rate, "difference": rate - base}
+        for name, rates in zip(names, table, strict=True)
+        for policy, rate, base in zip(FIELD[:3], rates, table[0], strict=True)
+    ]
+    frame = pd.DataFrame(rows).assign(**TABLE | {"metric": "goat_rate", "baseline": names[0]})
+    frame["preset"] = [row["preset"] for row in rows]
+    ends = {"diff_ci_low": frame["difference"] - 0.02, "diff_ci_high": frame["difference"] + 0.02}
+    plots.changes(frame.assign(**ends), ax)
+
+
 def _comparisons(last):
     pairs = [(name, "random") for name in [*FIELD[1:4], "strand_double"]]
     pairs += [("prefer:hold_last>dump_heavy", "dump_heavy"), ("few_answers", "dump_heavy")]
@@ -142,7 +156,7 @@ PICTURES = {
     draw.__name__: draw
     for draw in [
         *(leaderboard, goat_rates, points, rounds, convergence, seats),
-        *(forest, duels, ablation, ratings, payoffs, nash, tell),
+        *(forest, changes, duels, ablation, ratings, payoffs, nash, tell),
     ]
 }
 

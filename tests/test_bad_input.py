@@ -472,7 +472,8 @@ def test_experiment_that_is_not_there(refused, tmp_path):
 
 def test_experiment_that_is_no_text(refused, tmp_path):
     (tmp_path / "tiny.toml").write_bytes(b"name = '\xff'\n")
-    assert "is not valid TOML" in refused("run", tmp_path / "tiny.toml")
+    line = refused("run", tmp_path / "tiny.toml")
+    assert "tiny.toml, line 1: a byte 0xff that is none of UTF-8; save it as UTF-8" in line
 
 
 # ---------------------------------------------------------------------- policies' files

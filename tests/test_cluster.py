@@ -1,5 +1,6 @@
 """Runs on a Dask cluster: real processes, started as docs/runs.md says."""
 
+import logging
 import re
 import signal
 import socket
@@ -9,11 +10,13 @@ import threading
 import time
 from pathlib import Path
 
+import distributed
 import pandas as pd
 import pytest
-from command_line import runner
+from command_line import runner, strict_json
 from user_policies import own_registry
 
+import kozel_sim.cluster
 from kozel_sim import load_run
 
 PAGE = (Path(__file__).parents[1] / "docs" / "runs.md").read_text(encoding="utf-8")
@@ -112,3 +115,31 @@ def test_missing_extra_is_named(kozel, monkeypatch):
     code, out, err = kozel("tournament", "-n", 6, "--dask", "local")
     assert (code, out) == (2, "")
     assert "--dask needs the extra dask" in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_scheduler_without_workers_is_told_and_waited_for(kozel, monkeypatch):
+    """A worker comes when that is said, and no earlier."""
+    said = []
+
+    def status(text):
+        said.append(text)
+        if text.startswith("no workers"):
+            local.scale(1)
+
+    monkeypatch.setattr("kozel_sim.cluster.status", status)
+    monkeypatch.setattr("kozel_sim.cluster.PATIENCE", 0.5)
+    nothing = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**nothing, silence_logs=logging.CRITICAL) as local:
+        at = local.scheduler_address
+        words = ["-n", "2", "--players", "2", "--policies", "random,dump_heavy", "--seed", "1"]
+        code, out, err = kozel("tournament", *words, "--dask", at, "--json")
+    assert (code, err) == (0, "")
+    assert strict_json(out)["manifest"]["seed"] == 1
+    told = f"no workers at the Dask scheduler {at}; waiting for one (dask worker {at})"
+    assert said[0] == told
+    assert said[1:] in ([], ["workers have come to the Dask scheduler: it is played"])
+
+
+def test_patience_is_three_seconds():
+    assert kozel_sim.cluster.PATIENCE == 3

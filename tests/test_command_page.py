@@ -10,8 +10,8 @@ from typer.models import ArgumentInfo
 
 from kozel_sim._native import CACHE_VARIABLE
 from kozel_sim.experiment import Experiment
-from kozel_sim.options import MOST_DEALS
 from kozel_sim.policies import FIELD
+from kozel_sim.sequential import MOST_DEALS
 
 TEXT = PAGE.read_text(encoding="utf-8")
 

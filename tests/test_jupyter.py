@@ -72,7 +72,7 @@ def test_results_show_what_was_played_and_a_leaderboard(aggregate):
     assert "prefer:hold_last&gt;dump_heavy" in html
     assert "hold_last>dump" not in html
     ((head, *lines),) = tables_of(html)
-    assert head == ["policy", "goat rate", "points", "rating"]
+    assert head == ["policy", "goat rate", "points", "room rating"]
     rows = run.summary(metric="goat_rate")
     assert [line[0] for line in lines] == rows["policy"].tolist()
     for (_, text, *_), row in zip(lines, rows.itertuples(), strict=True):
@@ -85,7 +85,7 @@ def test_results_show_a_few_tables_only_and_no_rating_where_there_is_none():
     html = tournament(names, FIELD[:2], 3, seed=1, players=2)._repr_html_()
     assert [len(table) for table in tables_of(html)] == [3] * 4
     assert "and 1 more: see summary()" in html
-    assert "rating" not in html.partition("room-fish-all, 2 players")[0]
+    assert "room rating" not in html.partition("room-fish-all, 2 players")[0]
 
 
 def test_a_run_too_long_to_be_looked_at_is_not_summarised(monkeypatch):

@@ -17,7 +17,7 @@ from kozel_sim.rules import RuleSet, knob_choices
 CHOICES = {
     knob: knob_choices(knob)
     for knob in RuleSet.model_fields
-    if knob not in ("base", "pass_", "lead_next", "settlement", "players") and knob_choices(knob)
+    if knob not in ("base", "pass_", "settlement", "players") and knob_choices(knob)
 }
 FLAGS = [k for k, f in RuleSet.model_fields.items() if f.annotation is bool]
 TILE_VALUES = [
@@ -79,6 +79,8 @@ def check_tiles(record: Record) -> None:
                 hands[event.seat].add(event.draw)
             for laid in event.play:
                 hands[event.seat].remove(laid.tile)
+        if not record.rules.lead_blank:
+            assert r.events[0].play[0].tile != "0-0"
 
 
 @settings(max_examples=250, deadline=None, derandomize=True, database=None)

@@ -10,27 +10,37 @@ from kozel_sim.provenance import NEVER_COMPILED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kozel_sim"
 LAYERS = {
-    "words": "tiles rng presets rules fingerprint provenance _native _jit",
+    "words": "words tiles outside rng presets playable rules fingerprint provenance files names "
+    "_native _jit _strict",
     "table": "view moves opening scoring features decision record reference engine worlds",
     "players": "policies kit",
     "study": "checks schedule simulation playing stats sequential totals sweep store experiment "
     "plain frames parts rows runs keeping verifying merging rounds export "
-    "metrics rankings balance ratings metagame stopping planning "
+    "metrics rankings balance ratings metagame stopping planning walks forecasts company skill "
     "progress showing tournaments duels bench tell apart positions timing checking warming "
-    "chain moments commands notable guarded manifest columns claims",
-    "faces": "drawing run_plots field_plots plots printing reporting rating_report tell_report "
-    "cluster options svg replay rule_words report_plots report_results fine_print "
-    "report_page cli cli_runs",
+    "chain moments commands notable direction capped fixed intervals guarded manifest columns "
+    "claims few equivalence alike",
+    "faces": "style drawing run_plots field_plots plots printing run_pictures stopping_report "
+    "verdicts company_report seat_report reporting rating_report tell_report streams cluster "
+    "options svg replay rule_words "
+    "report_plots report_results fine_print report_page crashes performing cli cli_runs cli_replay "
+    "cli_plan",
 }
 """From the bottom up; a subpackage is one entry."""
 HEIGHT = {name: h for h, names in enumerate(LAYERS.values()) for name in names.split()}
 LOADS_LATE = (
     "cli.py",
+    "cli_replay.py",
     "cli_runs.py",
+    "cli_plan.py",
+    "crashes.py",
+    "performing.py",
     "options.py",
     "printing.py",
     "rating_report.py",
     "reporting.py",
+    "run_pictures.py",
+    "seat_report.py",
 )
 """What runs for ``kozel --help`` already: heavy imports wait inside functions."""
 COMPILERS = {"njit", "jit", "cfunc", "vectorize", "guvectorize", "generated_jit", "stencil"}

@@ -158,6 +158,43 @@ def test_unforced_first_lead_is_free(play_match):
     assert any(r.events[0].play[0].tile != tile for r, (_, tile) in zip(rounds, leads, strict=True))
 
 
+@ENGINES
+def test_blank_may_not_lead_the_first_round_nor_a_later_one(play_match):
+    rules = RuleSet.preset("leaflet-200", 2)
+    passed_over = 0
+    for record in records(play_match, rules, 40):
+        for r in record.rounds:
+            led = r.events[0].play[0].tile
+            assert led != "0-0"
+            passed_over += "0-0" in r.hands[r.leader]
+        doubles = {tile for hand in record.rounds[0].hands for tile in hand if tile[0] == tile[2]}
+        assert record.rounds[0].forced != "0-0"
+        assert doubles == {"0-0"} or record.rounds[0].forced in doubles or not doubles
+    assert passed_over > 0
+
+
+@ENGINES
+def test_lead_goes_round_the_table(play_match):
+    rules = RuleSet.preset("block-100", 3)
+    for before, after in neighbours(play_match, rules, 20):
+        assert (after.leader, after.forced) == ((before.leader + 1) % 3, None)
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", ["winner", "loser"])
+def test_winner_or_loser_leads_next(play_match, kind):
+    rules = RuleSet.preset("livegames-goat-plain", 3).replace(lead_next=kind)
+    seen = set()
+    for before, after in neighbours(play_match, rules, 40):
+        held = list(before.hand_points)
+        best = min(held) if kind == "winner" else max(held)
+        if held.count(best) == 1:
+            assert after.leader == held.index(best)
+            seen.add((before.end, after.leader == before.by))
+    expected = {("out", kind == "winner"), ("fish", False), ("fish", True)}
+    assert seen == expected
+
+
 # ---------------------------------------------------------------------- the end
 
 

@@ -14,6 +14,7 @@ from kozel_sim.moments import (
     moments,
     move_words,
     outcome_words,
+    pot_paid,
     state_before,
     table_at,
     walk,
@@ -21,7 +22,9 @@ from kozel_sim.moments import (
 from kozel_sim.moves import encode_move
 from kozel_sim.record import Event, Laid
 from kozel_sim.reference import play_rounds
+from kozel_sim.replay import replay_html
 from kozel_sim.rng import Luck
+from kozel_sim.svg import board_svg
 from kozel_sim.tiles import Hand, tile_id
 
 LADDERS = ["seven_tips", "keep_range", "mix:0.5*dump_heavy+0.5*block_ends", "random"]
@@ -185,3 +188,40 @@ def test_outcome_and_accounts_are_those_of_the_record():
         for seat in range(4):
             before = account_words(record, number, seat, after=False)
             assert before == account_words(record, number - 1, seat, after=True)
+
+
+@pytest.mark.parametrize(
+    ("preset", "players", "deal", "number", "told"),
+    [
+        ("room-fish-one", 4, 97, 2, "seat 0: 137 (122 of it had waited in the pot), seat 1: 10"),
+        ("logic-games-donkey", 3, 36, 4, "seat 1: 120 (108 of it had waited in the pot), seat 2"),
+        ("pair-traditional", 4, 32, 3, "pair 0: 114 (98 of it had waited in the pot)."),
+    ],
+)
+def test_a_pot_that_is_paid_is_told_wherever_the_round_is_shown(
+    preset, players, deal, number, told
+):
+    record = play(preset, ["random"] * players, 1, deal, engine="reference")
+    before, paid = record.rounds[number - 1].pot, record.rounds[number]
+    assert told in outcome_words(record, number)
+    assert pot_paid(record, number) == (before, int(told[5]))
+    # What is left in the hands explains the rest.
+    (side,) = (s for s, x in enumerate(paid.written) if x == max(paid.written))
+    assert paid.written[side] - before <= sum(paid.hand_points)
+    assert f" ({before} had waited in the pot)" in record.to_text(number)
+    waits = f"{before} points wait in the pot"
+    assert f"{waits}." in outcome_words(record, number - 1)
+    assert waits in board_svg(record, number, 0)
+    html = replay_html(record, number)
+    assert f'"pot":["{waits}",""]' in html
+    assert html.count("class='kz-pot'") == 1
+
+
+def test_of_a_pot_that_stays_nothing_is_paid():
+    record = play("room-fish-one", ["random"] * 4, 1, 97, engine="reference")
+    for told in record.rounds[:2]:
+        assert pot_paid(record, told.round) == (0, -1)
+        assert "had waited" not in record.to_text(told.round) + outcome_words(record, told.round)
+    usual = match("room-fish-all", 2)
+    assert "pot" not in outcome_words(usual, 0) + usual.to_text()
+    assert "kz-pot'" not in replay_html(usual)

@@ -192,8 +192,8 @@ def test_move_text_of_no_move_says_so():
     ("hand", "arms", "message"),
     [
         (["6-7"], [4, 0], "not a tile: '6-7'"),
-        (["6-4"], [7, 0], "an arm shows a value from 0 to 6 or None, not 7"),
-        (["6-4"], [-1, 0], "an arm shows a value from 0 to 6 or None, not -1"),
+        (["6-4"], [7, 0], "arms: what arm 0 shows must be a whole number from 0 to 6, not 7"),
+        (["6-4"], [-1, 0], "arms: what arm 0 shows must be a whole number from 0 to 6, not -1"),
         (["6-4"], [1, 2, 3, 4, 5], "a chain has at most 4 arms, not 5"),
         (["6-4", "4-6"], [4, 0], "tile 4-6 is named twice"),
     ],

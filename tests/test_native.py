@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,10 +13,11 @@ import numpy as np
 import pytest
 
 import kozel_sim
-from kozel_sim import _jit
+from kozel_sim import _jit, _native
 from kozel_sim._native import MachineCode
 from kozel_sim.engine import entries
 from kozel_sim.engine.entries import Entry
+from kozel_sim.printing import hush
 
 PACKAGE = Path(kozel_sim.__file__).parent
 RECORD = np.dtype([("a", "u4"), ("b", "i8", (3,))], align=True)
@@ -238,3 +240,108 @@ def test_a_warm_process_does_without_numba(words):
     for _ in range(2):
         done = subprocess.run(quiet, capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout == "False\n"
+
+
+# ---------------------------------------------------------------------- nowhere to keep it
+
+MAIN = [sys.executable, "-c", "from kozel_sim.cli import main; main()"]
+UNKEPT = (
+    "kozel_sim: nothing that is compiled is kept: {}; KOZEL_SIM_CACHE_DIR names a folder for it\n"
+)
+
+
+@pytest.fixture
+def closed(tmp_path, monkeypatch):
+    """A cache that cannot be, since a file is in its place; nothing in a temporary folder."""
+    (tmp_path / "file").write_text("precious", encoding="utf-8")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setenv(_native.CACHE_VARIABLE, str(tmp_path / "file"))
+    remembered = (_native.cache_folder, _native.why_not_kept)
+    for known in remembered:
+        known.cache_clear()
+    monkeypatch.setattr(_native, "unkept", [])
+    monkeypatch.setattr(_native, "hushed", False)
+    yield tmp_path
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "temporary"]
+    assert list((tmp_path / "temporary").iterdir()) == []
+    for known in remembered:
+        known.cache_clear()
+
+
+def test_a_closed_cache_is_told_once_with_its_reason(closed, monkeypatch, capsys):
+    monkeypatch.setattr(_native, "announces", True)
+    for name in ("says_nothing", "look"):
+        given = arguments(1) if name == "look" else ()
+        Entry(__name__, name)(*given, np.zeros(99, np.int64))
+    told = UNKEPT.format(f"{closed / 'file'}: Not a directory")
+    told += "kozel_sim: compiling the engine, about half a minute ...\n"
+    assert capsys.readouterr().err == told
+
+
+def test_a_closed_cache_keeps_no_users_function_and_none_beside_its_file(closed, capsys):
+    path = closed / "temporary" / "mine.py"
+    path.write_text("def choose(x):\n    return x + 1.0\n", encoding="utf-8")
+    scope = {"__name__": "mine"}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
+    made = _jit.compile_policy(scope["choose"], numba.float64(numba.float64))
+    assert made.ctypes(1.0) == 2.0
+    assert capsys.readouterr().err == UNKEPT.format(f"{closed / 'file'}: Not a directory")
+    path.unlink()
+
+
+def test_hushed_it_says_nothing(closed, monkeypatch, capsys):
+    for name in ("announces", "hushed"):
+        monkeypatch.setattr(_native, name, name == "announces")
+    hush()
+    Entry(__name__, "says_nothing")(np.zeros(1, np.int64))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_full_disk_is_told(closed, monkeypatch, capsys):
+    """What could be kept when it was looked at cannot be when it is written."""
+    monkeypatch.setattr(_native, "why_not_kept", lambda: "")
+    monkeypatch.setattr(_native, "announces", False)
+    Entry(__name__, "says_nothing")(np.zeros(1, np.int64))
+    assert capsys.readouterr().err.startswith("kozel_sim: nothing that is compiled is kept: ")
+
+
+def test_warmup_does_not_say_done_where_nothing_is_kept(closed):
+    found = subprocess.run([*MAIN, "warmup"], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (2, "")
+    why = f"{closed / 'file'}: Not a directory"
+    assert found.stderr == f"kozel: error: nothing that is compiled can be kept: {why}\n"
+
+
+@pytest.mark.parametrize("answer", ["~/.cache/kozel_sim", RuntimeError("no home")])
+def test_there_may_be_no_home(closed, monkeypatch, answer):
+    def user_cache_path(name):
+        if isinstance(answer, str):
+            return Path(answer)
+        raise answer
+
+    monkeypatch.delenv(_native.CACHE_VARIABLE)
+    monkeypatch.setattr("platformdirs.user_cache_path", user_cache_path)
+    assert _native.why_not_kept() == "this user has no home folder"
+    assert not _native.cache_folder().exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to be root")
+def test_a_user_without_entry_and_home_can_play(closed):
+    """A number that no user has: with the right to read all, as the package may be in a home."""
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("no setpriv here")
+    right = ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
+    user = [setpriv, "--reuid", "54321", "--regid", "54321", "--clear-groups", *right]
+    code = "import sys; from kozel_sim.cli import main; main()"
+    warm = {**os.environ}
+    for name in ("HOME", _native.CACHE_VARIABLE, "XDG_CACHE_HOME"):
+        warm.pop(name, None)
+    words = ["replay", "--players", "2", "--engine", "reference", "--seed", "1"]
+    command = [*user, sys.executable, "-c", code]
+    found = subprocess.run([*command, *words], capture_output=True, text=True, env=warm)
+    assert (found.returncode, found.stderr) == (0, "")
+    found = subprocess.run([*command, "warmup"], capture_output=True, text=True, env=warm)
+    told = "kozel: error: nothing that is compiled can be kept: this user has no home folder\n"
+    assert (found.returncode, found.stderr) == (2, told)

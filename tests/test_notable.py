@@ -6,7 +6,9 @@ import pytest
 from user_policies import own_registry
 
 from kozel_sim import RuleSet, duel, notable, play, simulate, tournament
+from kozel_sim.moments import pot_paid
 from kozel_sim.notable import CLOSEST, FISH, LONGEST, notable_matches, replay_of
+from kozel_sim.report_page import _told
 
 FIELD = ["random", "dump_heavy", "seven_tips", "keep_range"]
 
@@ -146,3 +148,20 @@ def test_where_all_are_goats_or_none_nothing_is_close():
     capped = RuleSet.preset("room-fish-one", 2).replace(max_rounds=1)
     (found,) = notable_matches(simulate(capped, ["random", "random"], 20, 1))
     assert CLOSEST not in [each.kind for each in found.matches]
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+def test_the_biggest_fish_knows_of_the_pot_that_it_paid(rounds):
+    run = tournament("logic-games-donkey", FIELD, 24, 6, players=3, rounds=rounds)
+    for found in notable_matches(run):
+        (fish,) = (match for match in found.matches if match.kind == FISH)
+        record = replay_of(fish, run)
+        waited, side = pot_paid(record, fish.round)
+        assert (fish.waited, record.rules.side_of(fish.seat)) == (waited, side)
+        assert fish.waited > 0
+        facts = _told(fish)[0]
+        assert f"{fish.value} points" in facts
+        assert facts.endswith(f"; the pot of {waited} that had waited was paid in it")
+    usual = notable_matches(simulate("room-fish-all", FIELD[:2], 20, 1))
+    assert [match.waited for match in usual[0].matches] == [0, 0, 0]
+    assert not any("pot" in _told(match)[0] for match in usual[0].matches)

@@ -1,15 +1,18 @@
 """Plots draw what the summary says, on the axes they are given, and leave the figure alone."""
 
 import re
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import BarContainer
 from matplotlib.testing.compare import compare_images
-from pictures import BASELINE, FIELD, PICTURES, STYLE, save
+from pictures import BASELINE, FIELD, PICTURES, STYLE, TABLE, save
+from pictures import _matches as pictures_matches
 from PIL import Image
 
 from kozel_sim import (
@@ -24,7 +27,8 @@ from kozel_sim import (
 )
 from kozel_sim.metrics import DealSums
 from kozel_sim.plots import forest, forests, leaderboard, leaderboards
-from kozel_sim.reporting import print_board, print_effects, write_leaderboard, write_sweep
+from kozel_sim.reporting import print_board, print_effects
+from kozel_sim.run_pictures import draw_run
 from kozel_sim.sequential import sequence_of
 from kozel_sim.sweep import effects
 
@@ -90,7 +94,8 @@ def test_leaderboard_draws_a_summary_by_seat_too(ax):
 
 def test_leaderboard_labels_its_axis_and_its_numbers(summary, ax):
     leaderboard(summary, ax)
-    assert ax.get_xlabel() == "goat rate: share of matches lost (95% interval)"
+    label = "goat rate: share of matches lost, lower is better (95% interval)"
+    assert ax.get_xlabel().replace("\n", " ") == label
     assert ax.get_title(loc="left") == "room-fish-all, 4 players"
     found = drawn(ax)
     assert [text.get_text() for text in ax.texts] == [f"{x:.1%}" for _, x, *_ in found]
@@ -150,9 +155,9 @@ def test_new_figure_is_whole_and_not_kept_by_pyplot(summary, swept, ax, tmp_path
 
 def test_run_that_is_written_leaves_no_figure_open(tmp_path, swept):
     run = tournament("room-fish-all", FIELD[:2], 20, seed=1, players=2)
-    write_leaderboard(run, tmp_path)
+    draw_run(run, tmp_path, "leaderboard.png")
     rules = [RuleSet.preset("room-fish-all", 2).replace(target=target) for target in (101, 51)]
-    write_sweep(tournament(rules, FIELD[:2], 20, seed=1), tmp_path)
+    draw_run(tournament(rules, FIELD[:2], 20, seed=1), tmp_path, "forest.png")
     assert (tmp_path / "leaderboard.png").exists()
     assert (tmp_path / "forest.png").exists()
     assert plt.get_fignums() == []
@@ -172,7 +177,7 @@ def test_leaderboards_say_where_there_is_no_rating():
     summary = tournament(rules, FIELD[:2], 20, seed=1).summary()
     none, rated = leaderboards(summary, "rating").axes
     assert none.get_title(loc="left") == "livegames-goat, 2 players"
-    assert [text.get_text() for text in none.texts] == ["no rating under these rules"]
+    assert [text.get_text() for text in none.texts] == ["no room rating under these rules"]
     assert [name for name, *_ in drawn(rated)] == ["random", "dump_heavy"]
     with pytest.raises(ValueError, match="no metric 'rating'; choose from goat_rate, points"):
         leaderboards(summary[summary["preset"] == "livegames-goat"], "rating")
@@ -229,7 +234,7 @@ def test_leaderboard_names_an_unknown_choice(summary, ax, choice, complaint):
 
 
 def test_every_plot_has_a_picture():
-    made_of_others = {"leaderboards", "forests", "all_duels", "tells"}
+    made_of_others = {"leaderboards", "forests", "all_changes", "all_duels", "tells"}
     assert set(PICTURES) | made_of_others == set(plots.__all__)
     assert {path.stem for path in BASELINE.glob("*.png")} == set(PICTURES)
     page = (BASELINE.parents[1] / "docs" / "plots.md").read_text(encoding="utf-8")
@@ -422,3 +427,184 @@ def test_nash_ratings_and_seats_draw_their_tables(ax):
             pytest.approx(values)
             for values in table[[middle, "ci_low", "ci_high"]].to_numpy().tolist()[::-1]
         ]
+
+
+# ---------------------------------------------------------------------- room for what is written
+
+LONG = [
+    "random",
+    "\u043a\u043e\u0437\u0451\u043b_" * 12,
+    "weights:" + ",".join(f"feature_{i}={i}.25" for i in range(30)),
+    "x" * 90,
+    "\u0441\u043b\u043e\u0432\u043e " * 10,
+]
+LONG_RULES = "room-fish-all[target=51,open_at=25,fish_memory=lost,redeal=never,spinner=true]"
+
+
+def _stretched_effects(names):
+    """Effects of which one is far out."""
+    values = np.array([0, *np.linspace(-4e-4, 4e-4, len(names) - 2), 0.0101])
+    ends = {"difference": values, "diff_ci_low": values - 1e-5, "diff_ci_high": values + 1e-5}
+    head = {"preset": names, "baseline": names[0], "policy": "all", "metric": "goat_rate"}
+    return pd.DataFrame(TABLE | head | ends)
+
+
+def _long_figures():
+    rates = {"estimate": [0.45, 0.12, 0.2, 0.37, 0.26]}
+    rates |= {"ci_low": rates["estimate"], "ci_high": rates["estimate"]}
+    head = TABLE | {"preset": LONG_RULES, "policy": LONG}
+    board = pd.DataFrame(head | {"metric": "goat_rate"} | rates)
+    pairs = {"against": LONG[::-1], "duel": list("abcde"), "difference": rates["estimate"]}
+    compared = pd.concat(
+        board.assign(metric=metric, **pairs) for metric in ("goat_rate", "points_per_round")
+    )
+    meetings = [(one, two, 1.0) for one in LONG for two in LONG if one != two]
+    table = pd.DataFrame(meetings, columns=["policy", "against", "payoff"]).assign(
+        **TABLE | {"preset": LONG_RULES}, metric="points_per_match", ci_low=-1, ci_high=2
+    )
+    shares = {"share": 0.2, "support": 1.0, "rating": 0.2, "ci_low": 0.1, "ci_high": 0.3}
+    matches = pictures_matches(60)
+    matches = matches.assign(policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES)
+    yield "leaderboards", plots.leaderboards(pd.concat([board, board.assign(players=3)]))
+    yield "goat_rates", plots.goat_rates(pd.concat([board, board.assign(preset="x" * 80)])).figure
+    yield "all_duels", plots.all_duels(compared)
+    yield "ablation", plots.ablation(compared).figure
+    yield "payoffs", plots.payoffs(table).figure
+    yield (
+        "payoffs of two",
+        plots.payoffs(
+            table[(table["policy"].isin(LONG[:2])) & table["against"].isin(LONG[:2])]
+        ).figure,
+    )
+    yield "nash", plots.nash(board.assign(**shares)).figure
+    yield "ratings", plots.ratings(board.assign(**shares)).figure
+    yield "points", plots.points(matches).figure
+    yield "rounds", plots.rounds(matches).figure
+    yield "convergence", plots.convergence(matches, policy=LONG[2]).figure
+    changed = _stretched_effects([LONG_RULES, *LONG, *"abcdefghi"])
+    yield "forests", plots.forests(pd.concat([changed, changed.assign(metric="rounds")]))
+
+
+def _labels(axis):
+    """The texts of the ticks that are drawn."""
+    return [tick.label1 for tick in axis._update_ticks()]
+
+
+def _boxes(figure, texts):
+    """Where texts stand on a figure, those that are written."""
+    renderer = figure.canvas.get_renderer()
+    return [text.get_window_extent(renderer) for text in texts if text.get_text()]
+
+
+def _overlap(boxes):
+    return [(one, two) for one, two in pairwise(boxes) if one.shrunk(1, 1).overlaps(two)]
+
+
+def test_long_names_are_neither_cropped_nor_on_top_of_each_other():
+    for name, figure in _long_figures():
+        FigureCanvasAgg(figure).draw()
+        wide, high = figure.canvas.get_width_height()
+        for ax in figure.axes:
+            across, rows = (_labels(axis) for axis in (ax.xaxis, ax.yaxis))
+            legend = ax.get_legend()
+            written = [
+                *across,
+                *rows,
+                ax.xaxis.label,
+                ax._left_title,
+                *(legend.get_texts() if legend else ()),
+            ]
+            for box in _boxes(figure, written):
+                assert min(box.x0, box.y0) > -1, name
+                assert max(box.x1 - wide, box.y1 - high) < 1, name
+            assert _overlap(_boxes(figure, rows)) == [], name
+            if not any(label.get_rotation() for label in across):
+                assert _overlap(_boxes(figure, across)) == [], name
+
+
+@pytest.mark.parametrize("width", [1.2, 2, 3, 6])
+def test_numbers_of_an_axis_do_not_overlap_however_narrow_it_is(width):
+    board = pd.DataFrame(
+        TABLE
+        | {"policy": ["one", "two"], "metric": "goat_rate", "estimate": [0.3001, 0.3002]}
+        | {"ci_low": [0.3, 0.3001], "ci_high": [0.3003, 0.3004]}
+    )
+    names = ["base", *"abcdefghijklmn"]
+    for draw, table in [(leaderboard, board), (forest, _stretched_effects(names))]:
+        figure = plt.figure(figsize=(width + 0.5, 3))
+        ax = draw(table, figure.add_axes((0.25, 0.3, width / (width + 0.5) - 0.05, 0.6)))
+        figure.canvas.draw()
+        boxes = _boxes(figure, _labels(ax.xaxis))
+        assert boxes
+        assert _overlap(boxes) == []
+
+
+# ---------------------------------------------------------------------- axes that are not to scale
+
+
+def test_axis_that_is_stretched_says_so(ax):
+    forest(_stretched_effects(["base", *"abcdefghijklmn"]), ax)
+    assert "stretched scale: tenfold steps beyond the dotted line" in ax.get_xlabel()
+    dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
+    assert len(dotted) == 1
+    even = _stretched_effects(["base", *"abc"])
+    assert "stretched" not in forest(even, plt.figure().add_subplot()).get_xlabel()
+
+
+def test_axis_of_a_convergence_says_that_it_is_stretched_and_cut(ax):
+    plots.convergence(pictures_matches(2000), ax, policy="dump_heavy")
+    assert "stretched scale: each step is ten times the one before" in ax.get_xlabel()
+    assert "cut: the first intervals go on beyond the plot" in ax.get_xlabel()
+    ax.figure.canvas.draw()
+    assert "1,000" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_bars_and_ends_that_are_cut_are_marked(ax):
+    frame = pictures_matches(1000)
+    plots.points(frame, ax)
+    label = "points at the end of a match, fewer are better; bars with a gap are cut; cut at"
+    assert ax.get_xlabel().replace("\n", " ").startswith(label)
+    assert str(int(frame["points"].max())) in ax.get_xlabel()
+    strokes = [line for line in ax.lines if line.get_color() == "white"]
+    assert len(strokes) == sum("%" in text.get_text() for text in ax.texts)
+    whole = frame[frame["points"].between(30, 60)]
+    ax = plots.points(whole, plt.figure().add_subplot())
+    assert ax.get_xlabel().endswith("better")
+
+
+# ---------------------------------------------------------------------- what rules do to policies
+
+
+def test_changes_draw_the_difference_of_every_policy_under_every_rule_set(ax):
+    rules = [RuleSet.preset("room-fish-all", 2)]
+    rules += [rules[0].replace(target=51), RuleSet.preset("household-300", 2)]
+    found = effects(tournament(rules, FIELD[:3], 20, seed=1).frame)
+    plots.changes(found, ax)
+    rows = [label.get_text() for label in ax.get_yticklabels()]
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert rows == ["target=51", "household-300"]
+    base = found[(found["preset"] == "room-fish-all") & (found["policy"] != "all")]
+    assert columns == list(base.sort_values("estimate")["policy"])
+    cells = {(round(text.get_position()[1]), text.get_position()[0]): text for text in ax.texts}
+    assert len(cells) == 6
+    for y, name in enumerate([rules[1].name, "household-300"]):
+        for x, policy in enumerate(columns):
+            of = found[(found["preset"] == name) & (found["policy"] == policy)].iloc[0]
+            text = f"{100 * of['difference']:+.1f}"
+            open_ = of["diff_ci_low"] <= 0 <= of["diff_ci_high"]
+            assert cells[y, x].get_text() == (f"({text})" if open_ else text)
+    assert "lower is better" in ax.get_xlabel()
+
+
+def test_long_names_of_columns_stay_apart():
+    found = effects(
+        tournament(
+            [RuleSet.preset("room-fish-all", 2), RuleSet.preset("room-fish-one", 2)],
+            ["weights:pips=1,double=3,range=2", "weights:pips=1,double=3,range=4"],
+            4,
+            seed=1,
+        ).frame
+    )
+    ax = plots.changes(found)
+    columns = [label.get_text() for label in ax.get_xticklabels()]
+    assert sorted(columns) == ["weights:\u20263,range=2", "weights:\u20263,range=4"]

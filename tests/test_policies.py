@@ -28,7 +28,7 @@ SPECS = [
     "prefer:rival_low?pips=1,double=8>keep_range>fenced?pips=-0.5",
     "mix:0.5*prefer:hold_last>pips+0.5*seven_tips",
     "mix:0.7*keep_range+0.3*random",
-    "mix:0.5*weights:pips=1,double=8+0.25*scatter:which=2+0.25*random",
+    "mix:0.25*random+0.25*scatter:which=2+0.5*weights:pips=1,double=8",
     "scatter",
     "scatter:which=3",
 ]
@@ -153,7 +153,10 @@ def test_weights_are_taken_up_to_32_bits_and_no_further():
         ("weights:pips=nan", "'nan' is not a number"),
         ("weights:pips=inf", "'inf' is not a number"),
         ("random:pips=1", "random has no parameter 'pips'; its parameters: none"),
-        ("scatter:witch=1", "scatter has no parameter 'witch'; its parameters: which"),
+        (
+            "scatter:witch=1",
+            r"no parameter 'witch' \(did you mean 'which'\?\); its parameters: which",
+        ),
     ],
 )
 def test_broken_pairs_are_refused_with_the_spec(spec, complaint):
@@ -226,13 +229,16 @@ def test_weights_are_a_ladder_of_one_stage():
         ("pips>", "a stage is empty"),
         ("pips>>lock", "a stage is empty"),
         ("long_suit?", "a stage is empty"),
-        ("pisp", "'pisp' is neither a feature nor a ladder that stands by itself; features: pips"),
+        ("pisp", "stands by itself (did you mean 'pips'?); features: pips"),
         ("-keep_range", "'keep_range' is neither a feature"),
         ("long_suit?keep_range", "'keep_range' is neither a feature"),
-        ("long?match", "unknown trigger 'long'; choose from always, even_hand"),
+        (
+            "long?match",
+            "trigger 'long' (did you mean 'long_suit'?); choose from always, even_hand",
+        ),
         ("?match", "unknown trigger ''"),
         ("a?b?match", "unknown trigger 'a?b'"),
-        ("pisp=1", "unknown feature 'pisp'; choose from pips"),
+        ("pisp=1", "unknown feature 'pisp' (did you mean 'pips'?); choose from pips"),
         ("pips=0", "all weights are 0"),
         ("pips=1,pips=2", "pips is given twice"),
         ("pips=x", "'x' is not a number"),
@@ -318,7 +324,30 @@ def test_mixture_keeps_shares_and_parts():
 
 def test_mixture_makes_the_names_of_its_parts_canonical():
     mixed = get_policy("mix:0.50*weights:double=3,pips=1.0+0.5*scatter:which=0")
-    assert mixed.name == "mix:0.5*weights:pips=1,double=3+0.5*scatter"
+    assert mixed.name == "mix:0.5*scatter+0.5*weights:pips=1,double=3"
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("mix:0.3*random+0.7*dump_heavy", "mix:0.7*dump_heavy+0.3*random"),
+        ("mix:0.25*random+0.5*dump_heavy+0.25*random", "mix:0.5*dump_heavy+0.5*random"),
+        ("mix:0.5*scatter:which=1+0.5*dump_heavy", "mix:0.5*dump_heavy+0.5*scatter:which=1"),
+        # The ladder of dump_heavy under another name.
+        ("mix:0.5*prefer:pips+0.25*dump_heavy+0.25*random", "mix:0.75*dump_heavy+0.25*random"),
+        ("mix:1*random", "random"),
+        ("mix:0.4*prefer:-pips+0.6*prefer:-pips", "prefer:-pips"),
+    ],
+)
+def test_mixture_is_the_same_however_it_is_written(written, canonical):
+    mixed = get_policy(written)
+    assert mixed.name == canonical
+    assert mixed == get_policy(canonical)
+    plays = [
+        play("room-fish-all", [spec, "keep_range"], seed=3, deal=1, engine="reference")
+        for spec in (written, canonical)
+    ]
+    assert plays[0] == plays[1]
 
 
 def test_mixture_picks_each_part_by_its_share_of_the_words():
@@ -401,10 +430,12 @@ def test_policy_may_be_defined_again_under_its_name():
 def test_policy_parameters_reach_the_view_in_order():
     seen = []
 
-    @policy(second=2, first=-0.5)
-    def watcher(view):
-        seen.append(list(view.params))
-        return last_legal(view)
+    with pytest.warns(UserWarning, match="no memory"):
+
+        @policy(second=2, first=-0.5)
+        def watcher(view):
+            seen.append(list(view.params))
+            return last_legal(view)
 
     play("room-fish-all", ["watcher:first=4", "random"], seed=1, deal=0, engine="reference")
     assert seen
@@ -415,10 +446,12 @@ def test_policy_parameters_reach_the_view_in_order():
 def test_policy_gets_words_of_its_own_only_if_asked(words):
     seen = []
 
-    @policy(words=words)
-    def watcher(view):
-        seen.append(tuple(view.words))
-        return last_legal(view)
+    with pytest.warns(UserWarning, match="no memory"):
+
+        @policy(words=words)
+        def watcher(view):
+            seen.append(tuple(view.words))
+            return last_legal(view)
 
     play("room-fish-all", ["watcher", "random"], seed=1, deal=0, engine="reference")
     if words:

@@ -12,6 +12,7 @@ from kozel_sim.rules import RuleSet
 
 FIVE_SIX, NO = "doubles5_or_same6", "none"
 ONES, ONES_ONLY, BLANK = "ones_first", "ones_only", "blank_first"
+HIGHEST = "highest_double"
 FIRST, UNTIL, AFTER = (
     "first_round_only",
     "until_any_official_record",
@@ -38,6 +39,8 @@ TABLE = {
     "sea-goat-125": ((4,), NO, ONES_ONLY, None, AFTER, NO, 0, STUCK),
     "moldova-lone": ((2, 3, 4), FIVE_SIX, ONES, "max_total", FIRST, DRAW, 0, SIX),
     "kozel-2p-plain": ((2,), NO, BLANK, "max_total", FIRST, DRAW, 0, STUCK),
+    "leaflet-200": ((2, 3, 4), NO, ONES, "max_total", FIRST, DRAW, 0, STUCK),
+    "block-100": ((2, 3, 4), NO, HIGHEST, "max_total", FIRST, NO, 0, STUCK),
 }
 
 CARRY, EGGS_ALL, EGGS_ONE = "carry_to_unique_max", "eggs_all_hands", "eggs_one_side"
@@ -64,8 +67,12 @@ SCORES = {
     "sea-goat-125": ("pair_lower_wins", EGGS_ALL, "none", 25, ON_RECORD, 125, ()),
     "moldova-lone": ("all_own", None, "0-0:25 6-6:50 alone", 13, NOTHING, 101, RATED),
     "kozel-2p-plain": ("lowest_free", VOID, "none", 0, None, 101, BANK),
+    "leaflet-200": ("credit_lowest", VOID, "0-0:10", 0, None, 200, ()),
+    "block-100": ("credit_difference", VOID, "none", 0, None, 100, ()),
 }
-CREDITED = {"household-300", "pair-traditional", "sea-goat", "sea-goat-125"}
+HOUSEHOLD = {"household-300", "leaflet-200", "block-100"}
+"""Seven tiles for two, five for more."""
+CREDITED = HOUSEHOLD | {"pair-traditional", "sea-goat", "sea-goat-125"}
 """Points are credited to the winner, and the target wins; elsewhere the holder writes and loses."""
 
 PAIRS = {"pair-traditional", "sea-goat", "sea-goat-125", "dominoes3d-pair"}
@@ -73,8 +80,11 @@ SEA = {"sea-goat", "sea-goat-125"}
 DONKEYS = {"livegames-donkey", "logic-games-donkey"}
 
 
-def test_presets_are_the_thirteen_published_and_three_extras():
+def test_presets_are_the_thirteen_published_and_five_extras():
     assert list(PRESETS) == list(TABLE) == list(SCORES)
+    extras = [name for name, preset in PRESETS.items() if preset.source.startswith("public extra")]
+    assert extras == list(PRESETS)[13:]
+    assert len(extras) == 5
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -86,14 +96,15 @@ def test_preset_is_played_by_its_numbers_of_players(name):
 def test_preset_deals_leads_and_draws_by_its_source(name, players):
     rules = RuleSet.preset(name, players)
     _, redeal, lead, no_double, repeat, bazaar, reserve, fish = TABLE[name]
-    household_fives = name == "household-300" and players > 2
+    household_fives = name in HOUSEHOLD and players > 2
     assert rules.hand_size == (5 if household_fives else 7)
     assert rules.redeal == redeal
     assert rules.lead_order == lead
     assert rules.lead_no_double == (no_double or rules.lead_no_double)
     assert rules.lead_repeat == repeat
     assert rules.lead_forced is True
-    assert rules.lead_next == "finisher"
+    assert rules.lead_blank is (name != "leaflet-200")
+    assert rules.lead_next == ("next_seat" if name == "block-100" else "finisher")
     assert (rules.bazaar_draw, rules.bazaar_reserve) == (bazaar, reserve)
     assert rules.pass_ == "when_stuck"
     assert rules.fish_def == fish

@@ -168,7 +168,7 @@ def test_text_names_the_goat_and_the_rating():
 
 
 def test_text_of_a_capped_match_says_so():
-    assert played(ROOM.replace(max_rounds=1)).to_text().endswith("capped after 1 rounds")
+    assert played(ROOM.replace(max_rounds=1)).to_text().endswith("capped after 1 round")
 
 
 # ---------------------------------------------------------------------- refusals
@@ -228,7 +228,7 @@ def test_text_that_is_not_json_is_refused(text):
 def test_wrong_record_is_refused_with_its_reason(change, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - compared below
         Record.from_json(broken(change))
-    assert str(error.value).startswith(message)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -245,7 +245,7 @@ def test_json_that_is_no_object_is_refused(text):
         ({"seat": 0, "pass": True, "draw": "6-4"}, "an event has a seat and one of play, draw, "),
         ({"pass": True}, "an event has a seat and one of play, draw, pass: "),
         ({"seat": 0, "pass": True, "note": 1}, "an event has a seat and one of play, draw, pass: "),
-        ({"seat": 0, "play": [{"arm": 0}]}, "not a record: 'tile' is missing"),
+        ({"seat": 0, "play": [{"arm": 0}]}, "not a record: round 0: event 1: 'tile' is missing"),
         ({"seat": 0, "play": ["6-4"]}, "not a record: "),
         ([1], "not a record: "),
     ],
@@ -253,4 +253,4 @@ def test_json_that_is_no_object_is_refused(text):
 def test_wrong_event_is_refused_with_its_reason(event, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 - compared below
         Record.from_json(broken(lambda d: d["rounds"][0]["events"].__setitem__(1, event)))
-    assert str(error.value).startswith(message)
+    assert message in str(error.value)

@@ -6,7 +6,15 @@ import pytest
 from conftest import PRESET_TABLES
 
 from kozel_sim.presets import PRESETS
-from kozel_sim.rules import Rules, RuleSet, code, knob_choices, knob_names, parse_tile_over
+from kozel_sim.rules import (
+    LATER_KNOBS,
+    Rules,
+    RuleSet,
+    code,
+    knob_choices,
+    knob_names,
+    parse_tile_over,
+)
 
 ROOM = RuleSet.preset("room-fish-all")
 
@@ -83,6 +91,16 @@ def test_digest_is_pinned():
     assert RuleSet.preset("sea-goat").digest == "bee275a82f7e99aa"
 
 
+def test_later_knobs_stand_in_a_digest_only_when_they_are_turned():
+    for knob, default in LATER_KNOBS.items():
+        assert RuleSet().knobs()[knob] == default
+    without = ROOM.knobs()
+    del without["lead_blank"]
+    assert RuleSet.from_knobs(without, base=ROOM.base) == ROOM
+    turned = ROOM.replace(lead_blank=False)
+    assert len({ROOM.digest, turned.digest, turned.replace(lead_next="loser").digest}) == 3
+
+
 def test_settlement_takes_words_in_one_text():
     assert ROOM.replace(settlement="bank, rating100").settlement == ("bank", "rating100")
     assert ROOM.replace(settlement="none").settlement == ()
@@ -146,8 +164,8 @@ def test_sides_are_players_or_two_pairs():
             "room-fish-all",
             4,
             {"ledger": "credit"},
-            "ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins or "
-            "credit_lowest, not all_own",
+            "ledger=credit needs a fish with a winner: fish_scoring=pair_lower_wins, "
+            "credit_lowest or credit_difference, not all_own",
         ),
         (
             "room-fish-all",
@@ -172,6 +190,25 @@ def test_sides_are_players_or_two_pairs():
             3,
             {"lead_order": "ones_only"},
             "lead_order=ones_only needs 1-1 dealt every time, so no bazaar",
+        ),
+        (
+            "livegames-goat",
+            3,
+            {"lead_blank": False},
+            "lead_order=blank_first begins with 0-0, which lead_blank=false forbids; "
+            "use ones_first",
+        ),
+        (
+            "room-fish-all",
+            4,
+            {"fish_scoring": "credit_difference"},
+            "fish_scoring=credit_difference goes with ledger=credit",
+        ),
+        (
+            "sea-goat",
+            4,
+            {"fish_scoring": "credit_difference", "ledger": "penalty", "dry_rule": "none"},
+            "fish_scoring=credit_difference goes with ledger=credit",
         ),
         (
             "room-fish-all",
@@ -221,7 +258,9 @@ def test_impossible_combination_is_refused_with_its_reason(name, players, knobs,
 
 
 def test_unknown_preset_names_the_presets():
-    with pytest.raises(ValueError, match="unknown preset 'roomfish'; choose from ") as error:
+    with pytest.raises(
+        ValueError, match=r"unknown preset 'roomfish' .did you mean 'room-fish-one'.*; choose from "
+    ) as error:
         RuleSet.preset("roomfish")
     assert str(error.value).endswith(", ".join(PRESETS))
 
@@ -284,7 +323,14 @@ def test_encode_gives_plain_ints_in_one_order(name, players):
 def test_encode_numbers_a_word_by_its_place_among_the_choices():
     assert knob_choices("reach_effect") == ("loses", "wins")
     assert code("reach_effect", "wins") == 1
-    for knob in ("lead_order", "lead_repeat", "fish_scoring", "fish_tie", "memory_reset"):
+    for knob in (
+        "lead_order",
+        "lead_repeat",
+        "lead_next",
+        "fish_scoring",
+        "fish_tie",
+        "memory_reset",
+    ):
         for i, value in enumerate(knob_choices(knob)):
             assert code(knob, value) == i
     assert RuleSet.preset("sea-goat").encode().ledger == code("ledger", "credit") == 1

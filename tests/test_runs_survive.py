@@ -18,9 +18,10 @@ from user_policies import own_registry
 from kozel_sim import load_run, load_totals, store, tournament
 from kozel_sim.cluster import Cluster
 from kozel_sim.experiment import Experiment
+from kozel_sim.files import SCRATCH
 from kozel_sim.merging import merge
 from kozel_sim.parts import PartPlayer
-from kozel_sim.store import MANIFEST, SCRATCH, read_manifest
+from kozel_sim.store import MANIFEST, read_manifest
 from kozel_sim.tournaments import Tournament
 from kozel_sim.verifying import verify
 
@@ -155,7 +156,7 @@ def test_full_disk_says_what_is_kept(kozel, monkeypatch):
     words = ["tournament", "-n", 20_000, "--players", 2, "--policies", "random,dump_heavy"]
     code, out, err = kozel(*words, "--seed", 1, "--out", "mine")
     assert (code, out) == (2, "")
-    assert "No space left on device; 1 parts are in mine, and the same command goes on\n" in err
+    assert "No space left on device; 1 part is in mine, and the same command goes on\n" in err
     assert err.count("\n") == 1
 
 

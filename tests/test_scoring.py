@@ -267,7 +267,7 @@ def test_exactly_the_fence_opens_everywhere(preset, players):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"end": "over"}, "a round ends 'out' or 'fish', not 'over'"),
+        ({"end": "over"}, "end must be 'out' or 'fish', not 'over'"),
         ({"hands": [[], ["2-1"]]}, "hands has 2 entries; these rules need 4"),
         ({"accounts": [0, 0]}, "accounts has 2 entries; these rules need 4"),
         ({"memory": [0] * 5}, "memory has 5 entries; these rules need 4"),

@@ -19,6 +19,25 @@ DUEL = preset("dominoes3d-duel")
 LOGIC = {n: preset("logic-games-goat", n) for n in (2, 3)}
 
 
+# ---------------------------------------------------------------------- the difference
+
+
+def test_lowest_hand_is_credited_the_others_less_its_own():
+    """Hands of 5, 12 and 20: 32 - 5; with several lowest nobody is credited."""
+    rules = preset("block-100", 3)
+    assert settled(rules, "fish", [5, 12, 20]).accounts == [27, 0, 0]
+    assert settled(rules, "fish", [5, 5, 20]).accounts == [0, 0, 0]
+    assert settled(rules, "out", [0, 12, 20]).accounts == [32, 0, 0]
+
+
+def test_pair_fish_is_worth_the_difference_in_either_ledger():
+    credit = preset("pair-traditional", pair_fish_points="difference")
+    assert settled(credit, "fish", [9, 20, 3, 8]).written == [16, 0]
+    penalty = preset("dominoes3d-pair", pair_fish_points="difference")
+    assert settled(penalty, "fish", [9, 20, 3, 8]).written == [0, 16]
+    assert settled(penalty, "out", [0, 20, 3, 8]).written == [0, 28]
+
+
 # ---------------------------------------------------------------------- memory and fence
 
 

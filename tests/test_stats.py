@@ -459,7 +459,7 @@ def test_p_value_of_unanimous_deals_agrees_with_their_interval(difference, n, le
     assert found.estimate == pytest.approx(difference)
     assert -1 <= found.ci_low <= found.ci_high <= 1
     excludes = found.ci_high < 0 or found.ci_low > 0
-    assert excludes == (p_value(found, rate=True) < 1 - level)
+    assert excludes == (p_value(found) < 1 - level)
 
 
 def test_few_deals_are_never_certain():
@@ -507,7 +507,10 @@ def test_rounding_does_not_look_significant():
     rng = np.random.default_rng(9)
     totals = rng.integers(0, 300, 300) / 7
     found = clustered_difference((totals, np.full(300, 0.1)), (3 * totals, np.full(300, 0.3)))
-    assert (found.estimate, found.std_error) == (0, 0)
+    assert found.estimate == 0
+    assert p_value(found) == 1
+    # What is left is that of two deals that might have differed, by the largest value.
+    assert found.std_error == pytest.approx(math.sqrt(2) * totals.max() / 0.1 / 300)
 
 
 def slow_error(rows, column, orders):
@@ -566,11 +569,14 @@ def test_kinds_whose_deals_agree_leave_nothing_but_what_rounding_left():
 @pytest.mark.parametrize("rate", [False, True])
 @pytest.mark.parametrize("n", [2, 10, 1000])
 def test_deals_that_all_agree_are_not_certain(n, rate):
-    """Of what is not 0: an unseen deal could change it by as much as there is."""
+    """Of what is not 0: an unseen deal could change it by as much as there is, or in a difference
+    by twice as much.
+    """
     one = np.ones(n)
     mean = clustered_mean(one, one, rate=rate)
     difference = clustered_difference((one, one), (0 * one, one), rate=rate)
+    assert mean.std_error == 0
+    assert difference.std_error == pytest.approx(math.sqrt(2) * 2 / n)
     for found in (mean, difference):
-        assert found.std_error == 0
         assert found.ci_high - found.ci_low > 1 / n
         assert found.ci_low <= 1 <= found.ci_high

@@ -9,6 +9,7 @@ import pytest
 from kozel_sim import compare, corrected, duel, read_stop, tournament
 from kozel_sim.sequential import (
     FIRST_LOOK,
+    LOOK_GROWTH,
     Sprt,
     ThreeWay,
     effect_of,
@@ -18,7 +19,6 @@ from kozel_sim.sequential import (
 )
 from kozel_sim.stats import clustered_difference, clustered_mean, summarise
 from kozel_sim.stopping import SprtStop, WidthStop, estimates
-from kozel_sim.tournaments import LOOK_GROWTH
 
 
 def estimate_of(x, level=0.95, rate=False):
@@ -61,7 +61,10 @@ def test_rules_are_read_and_written(text, rule):
         ("width=1,level=95", "level must be between 0 and 1"),
         ("width=1,metric=luck", "unknown metric 'luck'; choose from goat_rate"),
         ("width=1,effect=2", "'effect=2' is not known; choose from width=, metric=, level="),
-        ("sprt,width=1", "'width=1' is not known; choose from effect=, alpha=, beta=, metric="),
+        (
+            "sprt,width=1",
+            "'width=1' is not known; choose from effect=, alpha=, beta=, metric=, bounds=",
+        ),
         ("sprt,alpha", "'alpha' is not known"),
         ("sprt,alpha=0.7", "alpha must be between 0 and 0.5, not 0.7"),
         ("sprt,beta=0", "beta must be between 0 and 0.5, not 0.0"),
@@ -305,6 +308,22 @@ def test_strong_effects_need_no_correction():
     assert table["adjusted"][0] == found.estimate
 
 
+def test_rule_of_width_is_biased_for_low_rates_and_says_that_it_does_not_adjust():
+    """400 runs: luck that makes a rate lower makes it sure sooner (more than 3 errors)."""
+    rng = np.random.default_rng(8)
+    rule, schedule = WidthStop(0.06), looks(100, LOOK_GROWTH, 2, 5000)
+    off = []
+    for _ in range(400):
+        goats = (rng.random(5000) < 0.05).astype(float)
+        for n in schedule:
+            one = clustered_mean(goats[:n], np.ones(n), rate=True)
+            if rule.decide({"x": one})["x"] == "enough":
+                break
+        off.append(one.estimate - 0.05)
+    assert np.mean(off) < -3 * np.std(off) / 20
+    assert corrected(rule, {"x": one}, schedule)["adjusted"].isna().all()
+
+
 def test_rule_of_width_has_no_bias_among_normal_steps():
     """1,000 runs that stop at a width: naive estimates are right in the mean (4 errors)."""
     rng = np.random.default_rng(10)
@@ -319,7 +338,7 @@ def test_rule_of_width_has_no_bias_among_normal_steps():
         tables.append(corrected(rule, {"x": one}, schedule))
     table = pd.concat(tables)
     assert (table["decision"] == "enough").all()
-    assert (table["adjusted"] == table["estimate"]).all()
+    assert table["adjusted"].isna().all()
     error = table["estimate"].std() / math.sqrt(1000)
     assert abs(table["estimate"].mean() - 0.1) < 4 * error
 

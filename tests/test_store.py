@@ -9,6 +9,7 @@ from command_line import picture
 from user_policies import illegal, own_registry
 
 from kozel_sim import RuleSet, load_run, policy, simulate, tournament
+from kozel_sim.files import SCRATCH
 from kozel_sim.policies import rebuild_policy
 from kozel_sim.store import MANIFEST, holds_run
 
@@ -219,3 +220,10 @@ def test_manifest_without_its_files_is_named(saved, key):
     text = (saved / MANIFEST).read_text("utf-8").replace(f'"{key}"', '"gone"')
     (saved / MANIFEST).write_text(text, "utf-8")
     assert MANIFEST in complaint(saved)
+
+
+def test_folder_of_a_process_that_ended_at_its_first_file_is_free(tmp_path):
+    (tmp_path / f"{SCRATCH}0123").write_bytes(b'{"format"')
+    again = tournament("room-fish-all", FIELD[:2], 4, seed=1, players=2, folder=tmp_path)
+    assert load_run(tmp_path).frame.equals(again.frame)
+    assert not list(tmp_path.glob(f"{SCRATCH}*"))

@@ -186,7 +186,8 @@ def rates(run, by, level=0.95):
 
 def test_policies_that_choose_alike_tie_to_the_bit():
     """They share all luck, so the rotations of a deal are one match with other names on it."""
-    alike = ["random", "mix:1*random", "mix:0.5*random+0.5*random", "mix:0.3*random+0.7*random"]
+    same = ("own_distance", "rival_distance", "fence_open")  # for all moves of a position
+    alike = ["random", *(f"prefer:{feature}" for feature in same)]
     run = tournament("room-fish-all", alike, 60, seed=5)
     found = rates(run, "policy")
     assert sorted(found.index) == sorted(alike)

@@ -345,7 +345,7 @@ def test_error_of_a_compiled_policy_is_one_line_that_says_where(tmp_path, capfd)
     path.write_text(RAISING)
     load_code(path)
     with pytest.raises(
-        ValueError, match=r"policy raising raised ValueError: boo, in deal 0, round"
+        ValueError, match=r"raised ValueError: boo \(raising\.py, line 10\), in deal 0, round"
     ):
         play("room-fish-all", ["raising", "random"], seed=1, deal=0)
     assert capfd.readouterr().err == ""

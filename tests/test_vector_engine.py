@@ -165,6 +165,14 @@ def test_many_outcomes_are_equal(preset, players, policies):
         ("pair-traditional", 4, {"dry_rule": "net", "open_at": 0, "max_rounds": 60}),
         ("pair-traditional", 4, {"dry_rule": "reset_both", "target": 202, "max_rounds": 200}),
         ("dominoes3d-pair", 4, {"fish_memory": "max", "open_at": 25}),
+        ("room-fish-one", 2, {"lead_blank": False, "lead_forced": False, "lead_next": "next_seat"}),
+        ("room-fish-all", 3, {"lead_blank": False, "lead_next": "winner", "target": 202}),
+        ("room-fish-all", 4, {"lead_blank": False, "lead_next": "loser", "target": 202}),
+        ("pair-traditional", 4, {"lead_next": "winner", "pair_fish_points": "difference"}),
+        ("dominoes3d-pair", 4, {"lead_next": "loser", "lead_repeat": "first_round_only"}),
+        ("dominoes3d-pair", 4, {"lead_next": "next_seat", "pair_fish_points": "difference"}),
+        ("household-300", 3, {"fish_scoring": "credit_difference", "lead_next": "loser"}),
+        ("household-300", 4, {"fish_scoring": "credit_lowest", "pair_fish_points": "difference"}),
     ],
 )
 def test_outcomes_are_equal_with_other_knobs(preset, players, knobs):

@@ -150,7 +150,7 @@ def shown_values(view):
 
 
 @part
-def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt, out):
+def play_cross_round(rules, players, view, desk, leader, lead, bazaar, attempt, out):
     """Play a round to its end; return (how, seat that ended it, whether a fish is true)."""
     hands = desk.hands
     seats = np.int64(rules.players)
@@ -174,7 +174,7 @@ def play_cross_round(rules, players, view, desk, leader, forced, bazaar, attempt
         if view.table:
             show_legal(view, hand)
         else:
-            view.legal[0] = np.uint32(1 << forced) if forced >= 0 else np.uint32(hand)
+            view.legal[0] = np.uint32(hand & lead)
         n = list_all_moves(rules, view, desk.moves)
 
         if n == 0:

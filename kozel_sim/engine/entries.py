@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from kozel_sim._native import MachineCode, announce_compiling, cache_folder, processor
+from kozel_sim._native import (
+    MachineCode,
+    announce_compiling,
+    cache_folder,
+    need_compiler,
+    processor,
+)
 
 _lock = threading.Lock()
 
@@ -54,6 +60,7 @@ class Entry:
         path = cache_folder() / f"{self.name}-{key}.o"
         kept = MachineCode.read(path)
         if kept is None:
+            need_compiler()
             announce_compiling()
             from kozel_sim._jit import compile_entry
 

@@ -23,7 +23,7 @@ from kozel_sim.engine.history import (
 from kozel_sim.engine.layout import FAULT, FISH, LOG_DRAW, LOG_PASS, LOG_PLAY, OUT
 from kozel_sim.engine.luck import below, is_true_fish, run_word, write_bazaar, write_choices
 from kozel_sim.rules import code
-from kozel_sim.tiles import ALL, DOUBLES
+from kozel_sim.tiles import DOUBLES
 
 SIX_CLOSED = code("fish_def", "six_closed")
 NO_DRAW = code("bazaar_draw", "none")
@@ -52,7 +52,7 @@ def show(view, pairs, hands, left, right, left_end, right_end, table, seat, even
 
 
 @inlined
-def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out):
+def play_round(rules, players, view, desk, leader, lead, bazaar, attempt, out):
     """Play a round to its end; return (how, seat that ended it, whether a fish is true)."""
     hands = desk.hands
     seats = np.int64(rules.players)
@@ -70,7 +70,7 @@ def play_round(rules, players, view, desk, leader, forced, bazaar, attempt, out)
     table = np.int64(0)
     left_end = NONE
     right_end = NONE
-    fit_left = np.int64(1) << forced if forced >= 0 else np.int64(ALL)
+    fit_left = lead
     fit_right = np.int64(0)
     seat = np.int64(leader)
     by = seat

@@ -18,9 +18,10 @@ from kozel_sim.engine.layout import (
 )
 from kozel_sim.engine.line import SIX_CLOSED, play_round
 from kozel_sim.engine.luck import below, deal, is_redealt, run_word, write_bazaar
-from kozel_sim.engine.settle import hand_points, result, settle
+from kozel_sim.engine.settle import PAIRS, hand_points, result, settle
 from kozel_sim.opening import LEAD_ORDER
 from kozel_sim.rules import code, knob_choices
+from kozel_sim.tiles import ALL
 
 N_NO_DOUBLE = len(knob_choices("lead_no_double"))
 LEADS = np.array(
@@ -36,6 +37,8 @@ NO_REDEAL = code("redeal", "none")
 UNTIL_RECORD = code("lead_repeat", "until_any_official_record")
 AFTER_UNRECORDED = code("lead_repeat", "after_every_unrecorded_round")
 CREDIT = code("ledger", "credit")
+FINISHER, NEXT_SEAT, WINNER, LOSER = range(len(knob_choices("lead_next")))
+ALL_BUT_BLANK = ALL & ~1
 
 
 @inlined
@@ -55,15 +58,51 @@ def deal_clean(rules, desk, number):
 
 
 @inlined
+def may_lead(rules):
+    """Return the tiles that a round may be led with."""
+    return np.int64(ALL) if rules.lead_blank else np.int64(ALL_BUT_BLANK)
+
+
+@inlined
 def first_lead(rules, hands):
     """Return (seat, tile) of the first lead."""
     order = LEADS[rules.lead_order * N_NO_DOUBLE + rules.lead_no_double]
+    allowed = may_lead(rules)
     for i in range(28):
         tile = order[i]
         for seat in range(rules.players):
-            if hands[seat] >> tile & 1:
+            if (hands[seat] & allowed) >> tile & 1:
                 return seat, tile
     return 0, np.int64(-1)
+
+
+@part
+def next_leader(rules, held, fish, by, leader):
+    """Return who leads the next round where the first-lead rule does not apply."""
+    seats = np.int64(rules.players)
+    if rules.lead_next == NEXT_SEAT:
+        return leader + 1 if leader + 1 < seats else np.int64(0)
+    if rules.lead_next == FINISHER or (rules.lead_next == WINNER and not fish):
+        return by
+    pairs = rules.teams == PAIRS
+    own = by & 1 if pairs else by
+    found = by
+    best = held[own]
+    if rules.lead_next == LOSER:
+        best = np.int64(-1)
+    for k in range(1, seats):
+        seat = by + k if by + k < seats else by + k - seats
+        side = seat & 1 if pairs else seat
+        if rules.lead_next == WINNER:
+            if held[side] < best:
+                best = held[side]
+                found = seat
+        elif held[side] > best and (fish or side != own):
+            best = held[side]
+            found = seat
+    if rules.lead_next == LOSER and fish and held[own] > best:
+        found = by
+    return found
 
 
 @part
@@ -145,21 +184,23 @@ def play_match(rules, players, view, desk, out):
         view.round = number
         bazaar, attempt = deal_clean(rules, desk, number)
         forced = np.int64(-1)
+        lead = may_lead(rules)
         if first:
             leader, tile = first_lead(rules, desk.hands)
             if rules.lead_forced:
                 forced = tile
+                lead = np.int64(1) << tile
         if number == 0:
             out.first_leader = leader
         if desk.log:
             log_round(rules, number, attempt, leader, forced, bazaar, desk)
         if several:
             how, by, true_fish = play_cross_round(
-                rules, players, view, desk, leader, forced, bazaar, attempt, out
+                rules, players, view, desk, leader, lead, bazaar, attempt, out
             )
         else:
             how, by, true_fish = play_round(
-                rules, players, view, desk, leader, forced, bazaar, attempt, out
+                rules, players, view, desk, leader, lead, bazaar, attempt, out
             )
         if how == FAULT:
             desk.fault_deal = out.deal
@@ -176,7 +217,7 @@ def play_match(rules, players, view, desk, out):
         first = (rules.lead_repeat == UNTIL_RECORD and not official) or (
             rules.lead_repeat == AFTER_UNRECORDED and entered == 0 and not (tied and view.pot > pot)
         )
-        leader = by
+        leader = np.int64(next_leader(rules, desk.held, how == FISH, by, leader))
         out.fish_rounds += how == FISH
         number += 1
     for side in range(4):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.decision import IllegalMoveError, Policy
+from kozel_sim.engine.complaints import unlike, what_plain_python_does
 from kozel_sim.engine.entries import play_matches
 from kozel_sim.engine.layout import (
     DESK,
@@ -107,26 +108,29 @@ class Table:
         forget_errors()
         status = play_matches(self._rules, self._players, np.uint64(seed), matches, views, desks)
         if status == ILLEGAL:
-            self._complain(matches, desk)
+            self._complain(matches, seed, views[0], desk)
         return int(desk["log_used"])
 
-    def _complain(self, matches: np.ndarray, desk: Any) -> None:
-        at_fault = matches[matches["deal"] == desk["fault_deal"]]
-        seat = int(desk["fault_seat"])
+    def _complain(self, matches: np.ndarray, seed: int, view: Any, desk: Any) -> None:
+        """Say what a policy did wrong as the reference engine says it: plain Python is asked."""
+        deal, seat, raised = int(desk["fault_deal"]), int(desk["fault_seat"]), first_error()
+        at_fault = matches[matches["deal"] == deal]
         # The first match of the deal that was not played to its end.
         player = int(at_fault[at_fault["rounds"] == 0]["players"][0, seat])
-        raise IllegalMoveError(
-            illegal_move_message(
-                self.policies[player].name,
-                int(desk["fault_deal"]),
-                int(desk["fault_round"]),
-                int(desk["fault_event"]),
-                seat,
-                int(desk["fault_move"]),
-                [int(m) for m in desk["moves"][: int(desk["n_moves"])]],
-                first_error(),
-            )
-        )
+        policy = self.policies[player]
+        legal = [int(m) for m in desk["moves"][: int(desk["n_moves"])]]
+        move, plainly = what_plain_python_does(policy, seed, deal, view, legal)
+        more = ""
+        if move is None:
+            raised = plainly
+        elif move in legal:
+            more = unlike(move)
+        else:
+            raised = ""
+        returned = int(desk["fault_move"]) if move is None or more else move
+        place = int(desk["fault_round"]), int(desk["fault_event"]), seat, returned
+        message = illegal_move_message(policy.name, deal, *place, legal, raised)
+        raise IllegalMoveError(message + more)
 
 
 @cache

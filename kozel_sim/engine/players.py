@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kozel_sim._native import need_compiler
 from kozel_sim.decision import Function, Ladder, Policy, Stage
+from kozel_sim.engine.complaints import explain
 from kozel_sim.engine.layout import (
     HISTORY,
     MAX_PARTS,
@@ -119,25 +121,11 @@ def _listen() -> None:
 def compiled(function: Callable[..., int]) -> Any:
     """Compile a user's function to a C function; it stays alive, so its address stays good."""
     name = getattr(function, "__name__", str(function))
+    need_compiler()
     _listen()
     from kozel_sim import _jit
 
     try:
         return _jit.compile_policy(function, choose_signature())
     except Exception as error:  # numba lets others than its own through
-        reason, where = _read_complaint(str(error))
-        raise ValueError(f"policy {name} does not compile: {reason} {where}".strip()) from None
-
-
-def _read_complaint(text: str) -> tuple[str, str]:
-    """Return what is wrong, and where, out of numba's many lines."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    where = next((x for x in lines if x.startswith("File ")), "")
-    causes = [
-        lines[i + 1] for i, x in enumerate(lines[:-1]) if x.endswith("raised a specific error:")
-    ]
-    found = [x.removeprefix("TypingError: ") for x in [*causes, *lines]]
-    reason = next((x for x in found if not x.startswith(("Failed in", "During:"))), found[0])
-    if "none" in reason.lower() and "uint32" in reason:
-        reason = "it does not return a move on every path: put a return at its end"
-    return reason, where
+        raise ValueError(f"policy {name} does not compile: {explain(function, error)}") from None

@@ -12,12 +12,13 @@ from kozel_sim.tiles import PIPS
 PIP_BITS = tuple(sum(1 << t for t, pips in enumerate(PIPS) if pips >> k & 1) for k in range(4))
 
 PAIRS = code("teams", "pairs")
-ALL_OWN, MAX_TAKES_ALL, _, PAIR_LOWER_WINS, CREDIT_LOWEST = range(5)
+ALL_OWN, MAX_TAKES_ALL, _, PAIR_LOWER_WINS, CREDIT_LOWEST, CREDIT_DIFFERENCE = range(6)
 CARRY = code("fish_tie", "carry_to_unique_max")
 EGGS_ALL = code("fish_tie", "eggs_all_hands")
 EGGS_ONE = code("fish_tie", "eggs_one_side")
 LOWEST_WRITE_0 = code("fish_tie", "tied_lowest_write_0")
 ALL_HANDS = code("pair_fish_points", "all_hands")
+DIFFERENCE = code("pair_fish_points", "difference")
 CREDIT = code("ledger", "credit")
 CUMULATIVE = code("open_test", "cumulative")
 FISH_MAX = code("fish_memory", "max")
@@ -81,6 +82,16 @@ def lowest_hand(held, sides):
     return best, found
 
 
+@part
+def fish_worth(scoring, points, total, own):
+    """Return what a won fish is worth: the sum of all hands, without the winner's or less it."""
+    if scoring == CREDIT_LOWEST:
+        return total - own
+    if scoring == CREDIT_DIFFERENCE or points == DIFFERENCE:
+        return total - 2 * own
+    return total if points == ALL_HANDS else total - own
+
+
 @inlined
 def write_fish(rules, held, written):
     """Write a fish by its rule; return (who pays the pot or -1, whether it is a tie)."""
@@ -112,9 +123,7 @@ def write_fish(rules, held, written):
             elif held[side] == highest:
                 payer = -1
         return payer, False
-    worth = total
-    if rules.pair_fish_points != ALL_HANDS or scoring == CREDIT_LOWEST:
-        worth = total - held[winner]
+    worth = fish_worth(scoring, rules.pair_fish_points, total, held[winner])
     if rules.ledger == CREDIT:
         for side in range(sides):
             written[side] = worth if side == winner else 0

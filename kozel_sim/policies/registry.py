@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.util
 import inspect
 import math
+import os
 import re
 import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,7 +23,10 @@ from typing import Any, overload
 
 from kozel_sim.decision import Function, Ladder, Policy
 from kozel_sim.features import FEATURES
+from kozel_sim.files import read_code_text
+from kozel_sim.names import is_word, read_name
 from kozel_sim.policies.builtin import BUILTIN
+from kozel_sim.policies.habits import CHANCE, MEMORY, find_chance, find_memory
 from kozel_sim.policies.spec import (
     read_mix,
     read_pairs,
@@ -33,6 +36,7 @@ from kozel_sim.policies.spec import (
     write_decimal,
 )
 from kozel_sim.view import N_PARAMS
+from kozel_sim.words import counted, did_you_mean, quoted, shorten
 
 KEYWORDS = ("weights", "prefer", "mix")
 PLUGINS = "kozel_sim.policies"
@@ -79,10 +83,13 @@ def _load_plugin(plugin: EntryPoint) -> None:
     home = f"{plugin.dist.name} {plugin.dist.version}" if plugin.dist else "an unknown package"
     before = dict(_registry)
     try:
-        plugin.load()
-    except (Exception, SystemExit) as error:
-        _registry.clear()
-        _registry.update(before)
+        with _undisturbed():
+            plugin.load()
+    except KeyboardInterrupt:
+        _restore(before)
+        raise
+    except BaseException as error:
+        _restore(before)
         text = " ".join(f"{type(error).__name__}: {error}".split())
         warnings.warn(
             f"the plug-in {plugin.name!r} of {home} is left out: {text}", UserWarning, stacklevel=2
@@ -136,7 +143,7 @@ class Policies(Mapping[str, Policy]):
         return len(list_policies())
 
     def __repr__(self) -> str:
-        return f"<{len(self)} policies: {', '.join(self)}>"
+        return f"<{counted(len(self), 'policy')}: {', '.join(self)}>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list_policies()
@@ -191,8 +198,9 @@ def get_policy(spec: str | Policy) -> Policy:
         return spec
     if not isinstance(spec, str):
         raise TypeError(
-            f"a policy is named by a text like 'random' (a function by @policy), not {spec!r}"
+            f"a policy is named by a text like 'random' (a function by @policy), not {quoted(spec)}"
         )
+    spec = read_name(spec)
     name, _, text = (word.strip() for word in spec.partition(":"))
     if name == "weights":
         return read_weights(spec, text)
@@ -206,17 +214,19 @@ def get_policy(spec: str | Policy) -> Policy:
         load_plugins()
     entry = _registry.get(name)
     if entry is None:
-        close = difflib.get_close_matches(name, _registry, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
         known = ", ".join([*_registry, "weights:...", "prefer:...", "mix:..."])
-        raise ValueError(f"unknown policy {name!r}{hint}; choose from {known}")
+        hint = did_you_mean(name, [*_registry, *KEYWORDS])
+        raise ValueError(f"unknown policy {quoted(name)}{hint}; choose from {known}")
     values = dict(entry.defaults)
     for key, number in (read_pairs(spec, text) if text else {}).items():
         if key not in values:
             known = ", ".join(values) or "none"
-            raise ValueError(f"policy {name} has no parameter {key!r}; its parameters: {known}")
+            raise ValueError(
+                f"policy {name} has no parameter {quoted(key)}{did_you_mean(key, values)}; "
+                f"its parameters: {known}"
+            )
         if not math.isfinite(float(number)):
-            raise ValueError(f"policy {name}: {key}={number} is too large a number")
+            raise ValueError(f"policy {name}: {key}={shorten(str(number))} is too large a number")
         values[key] = number
     changed = {k: v for k, v in values.items() if v != entry.defaults[k]}
     words = ",".join(f"{k}={write_decimal(v)}" for k, v in changed.items())
@@ -228,10 +238,21 @@ def get_policy(spec: str | Policy) -> Policy:
 
 
 def _mixture(spec: str, text: str) -> Policy:
+    """Build a mixture: its parts in the order of their names, equal ones as one."""
     shares = [(share, get_policy(component)) for share, component in read_mix(spec, text)]
+    shares.sort(key=lambda each: each[1].name)
+    merged: list[tuple[Fraction, Policy]] = []
+    for share, component in shares:
+        alike = [i for i, (_, other) in enumerate(merged) if other.parts == component.parts]
+        if alike:
+            merged[alike[0]] = (merged[alike[0]][0] + share, merged[alike[0]][1])
+        else:
+            merged.append((share, component))
+    if len(merged) == 1:
+        return merged[0][1]
     return Policy(
-        name="mix:" + "+".join(f"{write_decimal(share)}*{p.name}" for share, p in shares),
-        parts=tuple((share, p.parts[0][1]) for share, p in shares),
+        name="mix:" + "+".join(f"{write_decimal(share)}*{p.name}" for share, p in merged),
+        parts=tuple((share, p.parts[0][1]) for share, p in merged),
         doc="a mixture, drawn anew for every decision",
     )
 
@@ -298,7 +319,8 @@ def policy(
 
     def register(function: Callable[..., int]) -> Policy:
         plain = _plain(function)
-        return _register(plain, plain.__name__ if name is None else str(name), words, params)
+        called = plain.__name__ if name is None else read_name(str(name))
+        return _register(plain, called, words, params)
 
     return register if function is None else register(function)
 
@@ -332,6 +354,7 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
     """
     if not all(isinstance(word, str) for word in (name, stages)):
         raise TypeError(f"a ladder is a name and the text of its stages, not {name!r}, {stages!r}")
+    name, stages = read_name(name), read_name(stages)
     home = ("ladder", "", "")
     _check_name(name, home)
     text, stages_read = read_prefer(f"{name}: {stages}", stages, _ladder_of)
@@ -342,7 +365,7 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
 def _check_name(name: str, home: tuple[str, str, str]) -> None:
     """Raise ValueError if a name cannot be given to a policy from there."""
     taken = _registry.get(name)
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in KEYWORDS:
+    if not is_word(name) or name in KEYWORDS:
         raise ValueError(f"{name!r} cannot name a policy: it must be a plain word")
     if name in FEATURES and taken is None:
         raise ValueError(f"{name!r} cannot name a policy: it is a feature's name")
@@ -371,6 +394,10 @@ def _register(
             f"not {function.__name__}{inspect.signature(function, follow_wrapped=False)}"
         )
     defaults = {key: _number(name, key, value) for key, value in params.items()}
+    if chance := find_chance(function):
+        raise ValueError(f"policy {name} draws random numbers of its own, {chance}: {CHANCE}")
+    if memory := find_memory(function):
+        warnings.warn(f"policy {name} {memory}: {MEMORY}", UserWarning, stacklevel=3)
     text = _source_of(function)
     source = f"{_file_of(function)} sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}"
     doc = (inspect.getdoc(function) or "").partition("\n")[0]
@@ -412,7 +439,7 @@ def _source_of(function: Callable[..., Any]) -> str:
     """Return the whole file's text, so that helpers beside the function count too."""
     path = Path(inspect.getsourcefile(function) or "")
     if path.is_file():
-        return path.read_text(encoding="utf-8")
+        return read_code_text(path)
     try:
         return inspect.getsource(function)
     except OSError:
@@ -428,8 +455,7 @@ def set_aside() -> Iterator[None]:
     try:
         yield
     finally:
-        _registry.clear()
-        _registry.update(before)
+        _restore(before)
 
 
 def load_code(path: str | Path) -> list[str]:
@@ -461,24 +487,49 @@ def load_code(path: str | Path) -> list[str]:
     """
     path = Path(path)
     before = dict(_registry)
-    spec = importlib.util.spec_from_file_location(f"kozel_policies_{path.stem}", path.resolve())
+    # numba writes the module's name in UTF-8, in which not all names of files can be.
+    stem = read_name(path.stem).encode(errors="replace").decode()
+    spec = importlib.util.spec_from_file_location(f"kozel_policies_{stem}", path.resolve())
     if not path.is_file() or spec is None or spec.loader is None:
         raise ValueError(f"no Python file at {path}")
+    read_code_text(path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        _registry.clear()
-        _registry.update(before)
+        with _undisturbed():
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        _restore(before)
+        raise
+    except BaseException as error:
+        _restore(before)
         if isinstance(error, SyntaxError) and Path(error.filename or "") == path.resolve():
             raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
         line = _line_in(path, error)
-        raise ValueError(f"{path}{line}: {type(error).__name__}: {error}") from None
+        raise ValueError(f"{path}{line}: {type(error).__name__}: {shorten(str(error))}") from None
     new = [name for name in _registry if before.get(name) is not _registry[name]]
     if not new:
         raise ValueError(f"{path} registers no policy; put @policy above a function choose(view)")
     return new
+
+
+def _restore(before: dict[str, _Entry]) -> None:
+    _registry.clear()
+    _registry.update(before)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let somebody's code be imported: it may change the working folder for itself alone.
+
+    A run's folder is named from where the program was started.
+    """
+    before = Path.cwd()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(before)
 
 
 def _line_in(path: Path, error: BaseException) -> str:

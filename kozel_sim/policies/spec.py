@@ -16,6 +16,8 @@ from fractions import Fraction
 
 from kozel_sim.decision import THOUSAND, Ladder, Policy, Stage
 from kozel_sim.features import FEATURES, TRIGGERS
+from kozel_sim.names import read_name
+from kozel_sim.words import did_you_mean, quoted, shorten
 
 
 def split_specs(text: str) -> list[str]:
@@ -27,7 +29,7 @@ def split_specs(text: str) -> list[str]:
     ['random', 'weights:pips=1,double=3', 'keep_range']
     """
     specs: list[str] = []
-    for word in (w.strip() for w in text.split(",")):
+    for word in (w.strip() for w in read_name(text).split(",")):
         if specs and re.match(r"\w+=", word):
             specs[-1] += f",{word}"
         elif word:
@@ -41,9 +43,9 @@ def read_pairs(spec: str, text: str) -> dict[str, Decimal]:
     for word in text.split(","):
         name, sign, number = (w.strip() for w in word.partition("="))
         if not sign or not name:
-            raise ValueError(f"policy {spec!r}: {word!r} is not name=number")
+            raise ValueError(f"policy {quoted(spec)}: {quoted(word)} is not name=number")
         if name in pairs:
-            raise ValueError(f"policy {spec!r}: {name} is given twice")
+            raise ValueError(f"policy {quoted(spec)}: {shorten(name)} is given twice")
         pairs[name] = read_decimal(spec, number)
     return pairs
 
@@ -55,7 +57,7 @@ def read_decimal(spec: str, text: str) -> Decimal:
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite():
-        raise ValueError(f"policy {spec!r}: {text!r} is not a number")
+        raise ValueError(f"policy {quoted(spec)}: {quoted(text)} is not a number")
     return number
 
 
@@ -98,19 +100,24 @@ def _read_stage_weights(spec: str, text: str) -> dict[str, int]:
     for name, number in pairs.items():
         if name not in FEATURES:
             known = ", ".join(FEATURES)
-            raise ValueError(f"policy {spec!r}: unknown feature {name!r}; choose from {known}")
+            hint = did_you_mean(name, FEATURES)
+            raise ValueError(
+                f"policy {quoted(spec)}: unknown feature {quoted(name)}{hint}; choose from {known}"
+            )
         if number.adjusted() > 9:
-            raise ValueError(f"policy {spec!r}: weight {name}={number} is too large")
+            raise ValueError(
+                f"policy {quoted(spec)}: weight {name}={shorten(str(number))} is too large"
+            )
         thousandths = Fraction(number) * THOUSAND if number.adjusted() > -9 else Fraction(1, 2)
         if thousandths.denominator != 1 and number:
             raise ValueError(
-                f"policy {spec!r}: weight {name}={number} is finer than a thousandth, which is the "
-                "finest that is kept exactly"
+                f"policy {quoted(spec)}: weight {name}={shorten(str(number))} is finer than a "
+                "thousandth, which is the finest that is kept exactly"
             )
         weights[name] = int(thousandths) if number else 0
     weights = {name: weights[name] for name in FEATURES if weights.get(name)}
     if not weights:
-        raise ValueError(f"policy {spec!r}: all weights are 0; that is the policy 'random'")
+        raise ValueError(f"policy {quoted(spec)}: all weights are 0; that is the policy 'random'")
     return weights
 
 
@@ -156,7 +163,11 @@ def read_prefer(
             continue
         if mark and trigger not in TRIGGERS:
             known = ", ".join(TRIGGERS)
-            raise ValueError(f"policy {spec!r}: unknown trigger {trigger!r}; choose from {known}")
+            hint = did_you_mean(trigger, TRIGGERS)
+            raise ValueError(
+                f"policy {quoted(spec)}: unknown trigger {quoted(trigger)}{hint}; "
+                f"choose from {known}"
+            )
         weights = _read_rule(spec, rule)
         trigger = trigger if mark else "always"
         stages.append(Stage(trigger, weights))
@@ -170,12 +181,12 @@ def _read_rule(spec: str, rule: str) -> dict[str, int]:
         return _read_stage_weights(spec, rule)
     sign, name = (-1, rule[1:].strip()) if rule.startswith("-") else (1, rule)
     if not name:
-        raise ValueError(f"policy {spec!r}: a stage is empty")
+        raise ValueError(f"policy {quoted(spec)}: a stage is empty")
     if name not in FEATURES:
         known = ", ".join(FEATURES)
         raise ValueError(
-            f"policy {spec!r}: {name!r} is neither a feature nor a ladder that stands by itself; "
-            f"features: {known}"
+            f"policy {quoted(spec)}: {quoted(name)} is neither a feature nor a ladder that stands "
+            f"by itself{did_you_mean(name, FEATURES)}; features: {known}"
         )
     return {name: sign * THOUSAND}
 
@@ -217,14 +228,18 @@ def read_mix(spec: str, text: str) -> list[tuple[Fraction, str]]:
     for word in text.split("+"):
         number, star, component = (w.strip() for w in word.partition("*"))
         if not star or not component:
-            raise ValueError(f"policy {spec!r}: {word!r} is not share*policy, like 0.7*random")
+            raise ValueError(
+                f"policy {quoted(spec)}: {quoted(word)} is not share*policy, like 0.7*random"
+            )
         if component.startswith("mix:"):
-            raise ValueError(f"policy {spec!r}: a mixture of mixtures is not kept; multiply it out")
+            raise ValueError(
+                f"policy {quoted(spec)}: a mixture of mixtures is not kept; multiply it out"
+            )
         share = Fraction(read_decimal(spec, number))
         if share <= 0:
-            raise ValueError(f"policy {spec!r}: share {number} is not over 0")
+            raise ValueError(f"policy {quoted(spec)}: share {shorten(number)} is not over 0")
         shares.append((share, component))
     total = sum(share for share, _ in shares)
     if total != 1:
-        raise ValueError(f"policy {spec!r}: shares sum to {write_decimal(total)}, not 1")
+        raise ValueError(f"policy {quoted(spec)}: shares sum to {write_decimal(total)}, not 1")
     return shares

@@ -83,6 +83,9 @@
         const did = past.length ? words(past[past.length - 1]) : "has done nothing yet";
         all("did", seat)[0].textContent = did;
       }
+      for (const pot of all("pot", part)) {
+        pot.textContent = told().pot[+over];
+      }
       for (const bazaar of all("bazaar", part)) {
         let count = 0;
         for (const tile of bazaar.querySelectorAll("[data-t]")) {

@@ -34,7 +34,7 @@ from kozel_sim.engine.lockstep.vector import (
     splat,
     threefry,
 )
-from kozel_sim.engine.match import LEADS, N_NO_DOUBLE, NO_REDEAL
+from kozel_sim.engine.match import ALL_BUT_BLANK, LEADS, N_NO_DOUBLE, NO_REDEAL
 from kozel_sim.rng import BAZAAR as BAZAAR_ORDER
 from kozel_sim.rng import DEAL, SHED
 from kozel_sim.rules import code
@@ -219,12 +219,14 @@ def deal_sixteen(rules, turned, drawable, k0, k1, lanes, places, which):
         scatter(lanes + ATTEMPT, places, retried, 0)
     leader = gather(lanes + LEADER, places, which)
     lead = splat(ALL)
+    if not rules.lead_blank:
+        lead = splat(ALL_BUT_BLANK)
     opening = which & (round_ == 0)
     if rules.lead_repeat != ONCE:
         opening |= which & (gather(lanes + FIRST, places, which) != 0)
     if some(opening):
         order = rules.lead_order * N_NO_DOUBLE + rules.lead_no_double
-        seat, tile = first_leads(order, opening, a, b, c, d)
+        seat, tile = first_leads(order, opening, a & lead, b & lead, c & lead, d & lead)
         leader = select(opening, seat, leader)
         scatter(lanes + LEADER, places, opening, leader)
         if rules.lead_forced:

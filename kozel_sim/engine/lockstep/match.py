@@ -40,7 +40,7 @@ from kozel_sim.engine.lockstep.layout import (
     WINNERS,
 )
 from kozel_sim.engine.lockstep.luck import deal_all
-from kozel_sim.engine.lockstep.settle import result, settle
+from kozel_sim.engine.lockstep.settle import held_by, result, settle
 from kozel_sim.engine.lockstep.sweep import sweep_all
 from kozel_sim.engine.lockstep.vector import (
     first_lanes,
@@ -56,8 +56,15 @@ from kozel_sim.engine.lockstep.vector import (
     store,
     store_word,
 )
-from kozel_sim.engine.match import AFTER_UNRECORDED, UNTIL_RECORD
-from kozel_sim.engine.settle import ALL_OWN
+from kozel_sim.engine.match import (
+    AFTER_UNRECORDED,
+    FINISHER,
+    LOSER,
+    NEXT_SEAT,
+    UNTIL_RECORD,
+    WINNER,
+)
+from kozel_sim.engine.settle import ALL_OWN, PAIRS
 
 
 @part
@@ -147,6 +154,34 @@ def count_events(players, packed, total, turned, leader, lanes, places, which):
 
 
 @part
+def next_leaders(rules, bench, fish, by, leader):
+    """Return who leads the next rounds where the first-lead rule does not apply."""
+    if rules.lead_next == FINISHER:
+        return by
+    if rules.lead_next == NEXT_SEAT:
+        following = leader + 1
+        return select(following == rules.players, 0, following)
+    pairs = rules.teams == PAIRS
+    own_side = by & 1 if pairs else by
+    own = held_by(bench, rules.sides, own_side)
+    found = by
+    best = own if rules.lead_next == WINNER else splat(-1)
+    for k in range(1, rules.players):
+        seat = by + k
+        seat = select(seat >= rules.players, seat - rules.players, seat)
+        side = seat & 1 if pairs else seat
+        held = held_by(bench, rules.sides, side)
+        better = fish & (held < best)
+        if rules.lead_next == LOSER:
+            better = (fish | (side != own_side)) & (held > best)
+        best = select(better, held, best)
+        found = select(better, seat, found)
+    if rules.lead_next == LOSER:
+        found = select(fish & (own > best), by, found)
+    return found
+
+
+@part
 def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     """Settle the rounds that ended at some places; return which matches are over."""
     sides = rules.sides
@@ -179,7 +214,7 @@ def settle_sixteen(rules, turned, drawable, lanes, places, which, bench):
     if rules.lead_repeat == AFTER_UNRECORDED:
         first = (entered == 0) & ~(tied & (load(bench + POT) > pot))
         scatter(lanes + FIRST, places, which, select(first, 1, 0))
-    scatter(lanes + LEADER, places, which, by)
+    scatter(lanes + LEADER, places, which, next_leaders(rules, bench, fish, by, leader))
     if some(fish):
         fishes = gather(lanes + FISH_ROUNDS, places, fish)
         scatter(lanes + FISH_ROUNDS, places, fish, fishes + 1)

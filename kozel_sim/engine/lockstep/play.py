@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kozel_sim._native import has_feature
+from kozel_sim._native import NoCompilerError, has_feature
 from kozel_sim.decision import Function, Policy
 from kozel_sim.engine.entries import play_lockstep
 from kozel_sim.engine.layout import MATCH, PLAYER, aligned
@@ -79,6 +79,8 @@ def build_fault() -> str:
     rules, nobody = RuleSet.preset("room-fish-all", 2).encode(), np.zeros(1, PLAYER)
     try:
         Lockstep(rules, nobody, np.ones(1, bool), False).play(np.zeros(0, MATCH), 0)
+    except NoCompilerError:
+        raise
     except Exception as error:  # numba's and LLVM's are of many kinds
         lines = str(error).strip().splitlines() or [""]
         return f"{type(error).__name__}: {lines[0]}"

@@ -24,8 +24,10 @@ from kozel_sim.engine.settle import (
     ALL_OWN,
     CARRY,
     CREDIT,
+    CREDIT_DIFFERENCE,
     CREDIT_LOWEST,
     CUMULATIVE,
+    DIFFERENCE,
     EGGS_ALL,
     EGGS_ONE,
     FISH_MAX,
@@ -145,7 +147,7 @@ def write_tied_lowest(sides, bench, which, least):
 
 
 @part
-def write_fish(scoring, tie, credit, all_hands, sides, bench, total, fish, payer):
+def write_fish(scoring, tie, credit, points, sides, bench, total, fish, payer):
     """Write fish over what an exit would write; return (who pays the pot, which are tied)."""
     tied = fish & ~fish
     if scoring == ALL_OWN or scoring == MAX_TAKES_ALL:
@@ -166,8 +168,11 @@ def write_fish(scoring, tie, credit, all_hands, sides, bench, total, fish, payer
     else:
         tied = drawn
     worth = total
-    if not all_hands or scoring == CREDIT_LOWEST:
-        worth = total - held_by(bench, sides, winner)
+    if points != ALL_HANDS or scoring == CREDIT_LOWEST or scoring == CREDIT_DIFFERENCE:
+        own = held_by(bench, sides, winner)
+        worth = total - own
+        if scoring == CREDIT_DIFFERENCE or (points == DIFFERENCE and scoring != CREDIT_LOWEST):
+            worth -= own
     for side in range(sides):
         mine = winner == side
         if credit:
@@ -256,7 +261,7 @@ def settle(rules, bench, fish, by):
     tied = fish & ~fish
     if some(fish):
         payer, tied = write_fish(
-            rules.fish_scoring, rules.fish_tie, credit, rules.pair_fish_points == ALL_HANDS,
+            rules.fish_scoring, rules.fish_tie, credit, rules.pair_fish_points,
             rules.sides, bench, total, fish, payer,
         )  # fmt: skip
     if some(tied):
