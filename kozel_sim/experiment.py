@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.files import as_text
-from kozel_sim.guarded import read_named
+from kozel_sim.files import read_text
 from kozel_sim.names import file_name, is_word, read_name
 from kozel_sim.policies import ladder, load_code, read_policies
 from kozel_sim.presets import PRESETS
@@ -140,7 +139,7 @@ def load_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(as_text(path, read_named(path, MOST_BYTES)))
+        data = tomllib.loads(read_text(path, MOST_BYTES))
     except OSError as error:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:

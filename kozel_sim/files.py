@@ -18,14 +18,21 @@ WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """How files in UTF-16 or UTF-32 begin; that of UTF-32's other order begins like the first."""
 
 
-def as_text(path: Path, content: bytes) -> str:
-    """Return what a file holds as a text in UTF-8, with or without Windows' mark before it.
+def read_text(path: Path, most: int | None = None) -> str:
+    """Read a text in UTF-8, with or without the mark that Windows puts before it.
 
     Raises
     ------
+    OSError
+        If it cannot be read.
     ValueError
-        If it is in another encoding; the message says how to save it.
+        If it is in another encoding; the message says how to save it. Or if it has more bytes than
+        `most`: it may be a device that never ends.
     """
+    with path.open("rb") as file:
+        content = file.read(-1 if most is None else most + 1)
+    if most is not None and len(content) > most:
+        raise ValueError(f"{path} holds more than {most:,} bytes")
     return _decode(path, content, "utf-8-sig")
 
 

@@ -90,23 +90,6 @@ def read_plain(folder: Path, name: str, most: int) -> bytes:
     return b"".join(read_pieces(folder, name, most))
 
 
-def read_named(path: Path, most: int) -> bytes:
-    """Return what a file holds that the user has named; it may be a link, or a pipe.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    ValueError
-        If it holds more than `most` bytes.
-    """
-    with path.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError(f"{path} holds more than {most:,} bytes")
-    return content
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     number = os.open(path, FLAGS)

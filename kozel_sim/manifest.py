@@ -89,7 +89,10 @@ def _rules(listed: Rules) -> Rules:
     """See that the knobs are a rule set's; one of another version may lack some."""
     if "players" not in listed.knobs:
         raise ValueError("knobs.players missing")
-    knobs = RuleSet.from_knobs(listed.knobs, base=listed.base).knobs()
+    rules = RuleSet.from_knobs(listed.knobs, base=listed.base)
+    if rules.name != listed.preset:
+        raise ValueError(f"its knobs are those of {rules.name}, not of {listed.preset}")
+    knobs = rules.knobs()
     for knob, value in listed.knobs.items():
         if json.dumps(knobs[knob]) != json.dumps(value):
             raise ValueError(f"knobs.{knob} must be written {knobs[knob]!r}")
