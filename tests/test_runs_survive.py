@@ -459,7 +459,7 @@ def test_verify_plays_parts_again_by_any_engine(kozel):
     for engine in ("auto", "scalar", "reference"):
         code, out, err = kozel("verify", "mine", "--engine", engine)
         assert (code, err) == (0, "")
-        assert out.startswith("1 files hashed, 1 played again (seed ")
+        assert out.startswith("1 file hashed, 1 played again (seed ")
         assert out.endswith("): all as it was written\n")
 
 
