@@ -8,13 +8,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from kozel_sim.files import read_text
+from kozel_sim.files import as_text
+from kozel_sim.guarded import read_named
 from kozel_sim.names import file_name, is_word, read_name
 from kozel_sim.policies import ladder, load_code, read_policies
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS, ROTATIONS
 from kozel_sim.words import did_you_mean, quoted
+
+MOST_BYTES = 1 << 20
+"""An experiment's file is not larger."""
 
 
 class Experiment(BaseModel):
@@ -136,11 +140,13 @@ def load_experiment(path: str | Path) -> Experiment:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(read_text(path))
+        data = tomllib.loads(as_text(path, read_named(path, MOST_BYTES)))
     except OSError as error:
         raise ValueError(f"cannot read experiment {path}: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is not valid TOML: it is nested too deep") from None
     experiment = Experiment.read(data, str(path))
     try:
         experiment.rule_sets()

@@ -18,17 +18,15 @@ WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """How files in UTF-16 or UTF-32 begin; that of UTF-32's other order begins like the first."""
 
 
-def read_text(path: Path) -> str:
-    """Read a text in UTF-8, with or without the mark that Windows puts before it.
+def as_text(path: Path, content: bytes) -> str:
+    """Return what a file holds as a text in UTF-8, with or without Windows' mark before it.
 
     Raises
     ------
-    OSError
-        If it cannot be read.
     ValueError
         If it is in another encoding; the message says how to save it.
     """
-    return _decode(path, path.read_bytes(), "utf-8-sig")
+    return _decode(path, content, "utf-8-sig")
 
 
 def read_code_text(path: Path) -> str:

@@ -98,8 +98,11 @@ class Kept:
 
     def has(self, part: Part) -> bool:
         """Tell whether a part is there from before."""
-        name = self._name(part)
-        return self._folder.has(name) and self._there.get(name) == (part.first, part.end)
+        name, deals = self._name(part), (part.first, part.end)
+        names = [name]
+        if self._folder.manifest.get("rounds"):
+            names.append(part_name("rounds", self._names[part.block], part.first))
+        return all(self._folder.has(each) and self._there.get(each) == deals for each in names)
 
     def keep(self, part: Part, result: Result) -> None:
         """Write what came of a part."""

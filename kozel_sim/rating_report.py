@@ -28,13 +28,6 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
     metric = first["metric"].replace("_", " ")
     if words := told_of({key: first[f"pilot_{key[2:]}"] for key in ("n_matches", "n_capped")}):
         print(f"pilot: {words}")
-    if first["deviation"] == 0:
-        print(
-            f"{first['duel']} under {first['preset']}: in {counted(first['pilot_deals'], 'deal')} "
-            "there was no difference at all, so nothing is known of its spread; a longer --pilot "
-            "might show one"
-        )
-        return
     print(
         f"{first['duel']} under {first['preset']}, {first['players']} players: to find a "
         f"difference of {first['detect']:g} in {metric} with power {first['power']:.0%} (level "

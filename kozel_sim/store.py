@@ -404,8 +404,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = read_json(read_plain(folder, MANIFEST, MOST_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder} holds no run: there is no {MANIFEST}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+    except ValueError as error:
+        said = str(error)
+        if str(path) in said:
+            raise
+        raise ValueError(f"{path} is damaged: {said}") from None
     _need_manifest(path, manifest)
     missing = [key for key in ("state", "files") if key not in manifest]
     if missing:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
+from kozel_sim.claims import wrong_claims
 from kozel_sim.files import SCRATCH
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.parts import Part
@@ -89,6 +90,11 @@ def verify(
             f"{folder} was played by kozel_sim {manifest.get('version')}, and cannot be played "
             f"again by this one, {now['version']} (other {', '.join(differing)})"
         )
+    for claim in wrong_claims(manifest, planned):
+        yield Finding(MANIFEST, "listed", False, claim)
+    if manifest["engine"] != engine:
+        # It must be one that can play this.
+        planned.player(manifest["engine"])
     parts = [name for name in entries if not name.startswith("rounds/")]
     chosen = draw.permutation(len(parts))[:sample]
     player = planned.player(engine)

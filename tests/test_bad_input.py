@@ -8,7 +8,7 @@ import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import PRESETS, cli, cli_runs, list_policies
+from kozel_sim import PRESETS, cli, cli_replay, cli_runs, list_policies
 from kozel_sim.experiment import Experiment
 from kozel_sim.features import FEATURES
 from kozel_sim.options import whole
@@ -158,7 +158,7 @@ UNNUMBERED = {"policies", "warmup", "show", "report", "ratings", "merge", "expor
 @pytest.mark.parametrize("command", NUMBERS)
 def test_every_number_is_listed_here(command):
     name = NAMES.get(command.split()[0], command.split()[0])
-    home = cli if hasattr(cli, name) else cli_runs
+    home = next(each for each in (cli, cli_runs, cli_replay) if hasattr(each, name))
     hints = get_type_hints(getattr(home, name), vars(home), include_extras=True)
     taken = [
         hint.__metadata__[0]

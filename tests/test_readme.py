@@ -78,7 +78,7 @@ def test_counts_of_the_readme_are_those_of_the_benchmark():
     matches = Tournament.of(plan).matches
     assert f"{matches:,} matches" in README
     assert f"{matches:,} партий".replace(",", " ") in RUSSIAN
-    words = {8: "eight policies", 2: "both room presets"}
+    words = {10: "ten policies", 2: "both room presets"}
     assert words[len(plan.policies)] in README
     assert words[len(plan.rules)] in README
     assert plan.players == [4, 2]

@@ -347,7 +347,8 @@ def test_rule_of_width_has_no_bias_among_normal_steps():
 @pytest.mark.parametrize("x", [[1.0], [0.0] * 300, [1.0] * 300, [1.0, 0.0] * 150])
 def test_no_result_breaks_the_corrected_table(rule, x):
     table = corrected(rule, {"x": estimate_of(np.array(x))}, [100, 200, 300])
-    assert table.notna().all(axis=None)
+    assert table.drop(columns="adjusted").notna().all(axis=None)
+    assert table["adjusted"].isna().all() == isinstance(rule, WidthStop)
     assert table["sequence_low"][0] <= table["estimate"][0] <= table["sequence_high"][0]
 
 
