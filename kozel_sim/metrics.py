@@ -24,6 +24,7 @@ from kozel_sim import stats
 from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.fixed import Span
+from kozel_sim.odds import PAIR_COLUMNS, columns_of_pair
 from kozel_sim.rows import number_matches, strata_of
 from kozel_sim.schedule import VERSUS
 
@@ -172,6 +173,13 @@ class DealSums:
         one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
         found = stats.clustered_difference(one, two, level, self.rate, self.strata)
         return replace(found, better=self.better)
+
+    def odds(self, first: int, second: int, level: float) -> dict[str, float]:
+        """Return odds ratio and share of goats of two names; empty columns of what is no rate."""
+        if not self.rate:
+            return dict.fromkeys(PAIR_COLUMNS, math.nan)
+        one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
+        return columns_of_pair(one, two, level, self.strata)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
