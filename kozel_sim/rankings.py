@@ -135,7 +135,7 @@ def pairwise(
         Columns preset, players, policy, against, metric, better ("less" or "more"), difference (the
         first one's estimate less the second's), std_error, ci_low, ci_high (Bonferroni over the
         pairs, so that all hold at once), p_value (of its own), p_holm (adjusted over all pairs of
-        the preset), level, n_matches, n_capped, n_deals, method, and of the goat rate odds_ratio
+        the preset), level, n_matches, n_capped, n_deals, method; of the goat rate also odds_ratio
         (the first one's odds of being a goat over the second's), odds_low, odds_high, goat_share
         (of the goats that the two are, how many are the first), goat_share_low, goat_share_high
         (Bonferroni, too), seat_share (of their seats). No rows for a policy alone. With
@@ -153,7 +153,8 @@ def pairwise(
     margin = None if equivalent is None else read_margin(equivalent, metric)
     columns = ["preset", "players", "policy", "against", "metric", "better", "difference"]
     columns += ["std_error", "ci_low", "ci_high", "p_value", "p_holm", "level", "n_matches"]
-    columns += ["n_capped", "n_deals", "method", *PAIR_COLUMNS]
+    columns += ["n_capped", "n_deals", "method"]
+    columns += PAIR_COLUMNS if metric_of(metric).rate else ()
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         sums = DealSums.of(part, metric)
@@ -177,7 +178,7 @@ def pairwise(
                     "n_deals": sums.deals,
                 }
                 | {"method": one.method}
-                | sums.odds(i, j, each)
+                | (sums.odds(i, j, each) if sums.rate else {})
                 | (_equivalence(one, margin, len(pairs), level) if margin else {})
             )
     columns += ["margin", "p_equivalent", "equivalent"] if margin else []
