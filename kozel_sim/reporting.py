@@ -372,6 +372,18 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
         console().print(table)
 
 
+def odds_words(row: dict[str, Any]) -> str:
+    """Say how a policy's odds changed, and which share it has of all goats."""
+    odds = (row["odds_ratio"], row["odds_low"], row["odds_high"])
+    shares = (row["goat_share"], row["goat_share_low"], row["goat_share_high"])
+    told = "no odds: a rate is 0% or 100%"
+    if row["odds_ratio"] is not None:
+        told = f"odds ratio {spread(odds, 1, 2)}"
+    if row["goat_share"] is None:
+        return f"{told}; nobody is a goat"
+    return f"{told}; {spread(shares, 100, 1)} of all goats, at {row['seat_share']:.1%} of the seats"
+
+
 def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
     """Print what each variant does to the policy that the baseline treats worst."""
     at_base = [row for row in policies if row["preset"] == base]
@@ -390,6 +402,7 @@ def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
                 verdict = "changed nothing"
             change = spread((row["difference"], low, high), 100, 2)
             print(f"  {short_name(row['preset'], base)} {verdict}: {change} (percentage points)")
+            print(f"    {odds_words(row)}")
     print()
 
 

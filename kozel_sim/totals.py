@@ -212,6 +212,15 @@ class Sums:
         span = self._span(top, bottom, policy)
         return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals, span)
 
+    def share_of_goats(self, policy: str) -> SumsRatio:
+        """Return a policy's goats over all goats."""
+        forms = self.form("goat", policy), self.form("goats")
+        return SumsRatio(self, *forms, self.products[:, 0, 0])
+
+    def share_of_seats(self, policy: str) -> float:
+        """Return at how many of all seats a policy sits."""
+        return self.policies[policy][0] / (self.matches_per_deal * self.players)
+
     @property
     def goats(self) -> Goats | None:
         """How many goats the matches have by the rules."""
@@ -310,6 +319,15 @@ class SumsRatio:
             error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
         return stats.difference_estimate(difference, error, n, level, rate, kinds)
+
+    def contrast(self, other: SumsRatio, weights: Sequence[float]) -> tuple[float, int, int]:
+        """Return the error of this and the other, weighted, and how many deals and kinds."""
+        n, kinds = self._kinds()
+        if n < 2:
+            return math.inf, n, 1
+        mine, theirs = (Fraction(weight) for weight in weights)
+        squares = mine**2 * self._covariance(self) + theirs**2 * other._covariance(other)
+        return math.sqrt(squares - 2 * mine * theirs * self._covariance(other)), n, kinds
 
     @property
     def size(self) -> float:
