@@ -17,11 +17,11 @@ _ABOVE = """
     cli_runs cluster columns commands company company_report crashes direction drawing duels
     equivalence experiment export few field_plots fine_print fixed forecasts frames guarded
     intervals keeping manifest merging metagame metrics moments notable options parts performing
-    plain planning playing plots positions printing progress rankings rating_report ratings replay
-    report_page report_plots report_results reporting rounds rows rule_words run_pictures run_plots
-    runs schedule seat_report sequential showing simulation skill stats stopping stopping_report
-    store streams style svg sweep tell tell_report timing totals tournaments verdicts verifying
-    walks warming
+    plain planning playing plots positions printing progress rankings rating_report ratings
+    recounting replay report_page report_plots report_results reporting rounds rows rule_words
+    run_pictures run_plots runs schedule seat_report sequential showing simulation skill stats
+    stopping stopping_report store streams style svg sweep tell tell_report timing totals
+    tournaments verdicts verifying walks warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())
 """The modules of study and faces: no kernel is made of them; an edit leaves compiled code good."""
