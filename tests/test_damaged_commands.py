@@ -10,19 +10,8 @@ from command_line import picture, runner
 from kozel_sim.manifest import JOURNAL, MANIFEST
 
 MADE = [
-    "tournament",
-    "--players",
-    "2",
-    "-n",
-    "12",
-    "--seed",
-    "7",
-    "--rounds",
-    "--policies",
-    "random,dump_heavy",
-    "-o",
-    "run",
-    "--quiet",
+    *("tournament", "--players", "2", "-n", "12", "--seed", "7", "--rounds", "--quiet"),
+    *("--policies", "random,dump_heavy", "-o", "run"),
 ]
 READERS = (
     *(["show", "run"], ["verify", "run", "--seed", "1"], ["report", "run", "-o", "-"]),
