@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 
 from kozel_sim.checks import need_memory, need_unsigned, read_seed
 from kozel_sim.files import SCRATCH, write_whole
-from kozel_sim.guarded import is_there, printable, read_pieces, read_plain
+from kozel_sim.guarded import append_to, is_there, printable, read_pieces, read_plain
 from kozel_sim.manifest import (
     JOURNAL,
     MANIFEST,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REPLAYED = "the command that made the run plays it again"
+CONTINUED = "the command that began it continues it"
 MEND = f"remove it, and {REPLAYED}"
 LOCK = ".lock"
 IDENTITY = (
@@ -238,7 +239,7 @@ def clean(path: Path) -> None:
 def append_line(path: Path, line: str) -> None:
     """Write a line behind a file's others, whole or not at all."""
     try:
-        with path.open("ab") as file:
+        with append_to(path) as file:
             end = file.tell()
             try:
                 file.write(line.encode() + b"\n")
@@ -433,10 +434,7 @@ def read_finished(folder: str | Path) -> dict[str, Any]:
     manifest = read_manifest(Path(folder))
     if manifest.get("state") == "unfinished":
         parts = counted(len(manifest["files"]), "part is", "parts are")
-        raise ValueError(
-            f"{folder} holds an unfinished run ({parts} there); the command that began it "
-            "continues it"
-        )
+        raise ValueError(f"{folder} holds an unfinished run ({parts} there); {CONTINUED}")
     return manifest
 
 
