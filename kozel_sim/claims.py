@@ -7,6 +7,7 @@ from typing import Any
 
 from kozel_sim.checks import need_recording_engine
 from kozel_sim.columns import kind_of
+from kozel_sim.keeping import Memory
 from kozel_sim.policies import describe_policy, get_policy
 from kozel_sim.policies.builtin import BUILTIN
 from kozel_sim.policies.registry import set_aside
@@ -75,7 +76,7 @@ def _wrong_parts(
         if len(there) != len(range(i - 1, cut, n)):
             yield f"it lists {len(there)} files of {kind}, not {len(range(i - 1, cut, n))}"
             continue
-        for place, part in enumerate(planned.parts(sizes)):
+        for place, part in enumerate(planned.parts(Memory(manifest, list(sizes)))):
             key = (part.block, part.first, part.end)
             if key not in there:
                 yield f"it lacks {kind} of block {part.block}: deals {part.first} to {part.end - 1}"
