@@ -149,7 +149,7 @@ def verify(
     read_code(code)
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
-    done = {"hash": 0, "replay": 0, "listed": 0}
+    done = {"hash": 0, "replay": 0, "listed": 0, "state": 0}
     with prints_aside():
         findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
     for finding in findings:
@@ -157,8 +157,12 @@ def verify(
         if not finding.ok:
             wrong.append(vars(finding))
     if json_:
-        print_json({"hashed": done["hash"], "replayed": done["replay"], "wrong": wrong})
+        counts = {"hashed": done["hash"], "replayed": done["replay"]}
+        print_json({**counts, "finished": not done["state"], "wrong": wrong})
     else:
+        for finding in findings:
+            if finding.ok and finding.detail:
+                print(f"{finding.file}: {finding.detail}")
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
         told = (
