@@ -129,8 +129,11 @@ def compare(
         variance_reduction (how much less the difference varies than if each match had a deal of
         its own, as a share; what playing a deal from every seat gains), level, n_matches, n_capped
         (of these, how many reached the cap of rounds: no goat, and points as they stood), n_deals,
-        method. Metrics: points_per_round, points_per_match, goat_rate. With a margin, in the row
-        of its metric (empty in others): margin (as the row counts: of a rate a share),
+        method, and of the goat rate (empty elsewhere, see ``kozel_sim.odds``) odds_ratio (the
+        first one's odds of being a goat over the second's), odds_low, odds_high, goat_share (of
+        all goats, how many are the first one's), goat_share_low, goat_share_high, seat_share (of
+        all seats). Metrics: points_per_round, points_per_match, goat_rate. With a margin, in the
+        row of its metric (empty in others): margin (as the row counts: of a rate a share),
         p_equivalent (of two one-sided tests), equivalent_low, equivalent_high (the interval that
         lies within the margin just when both reject), equivalent (whether they do at the level).
 
@@ -198,6 +201,7 @@ def _comparison(
             "n_deals": found.n_deals,
             "method": found.method,
         }
+        | sums.odds(*places, level)
         | (_equivalence(found, metric, margin) if margin else {})
     )
 

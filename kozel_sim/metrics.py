@@ -24,7 +24,8 @@ from kozel_sim import stats
 from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.fixed import Span
-from kozel_sim.rows import strata_of
+from kozel_sim.odds import PAIR_COLUMNS, columns_of_pair
+from kozel_sim.rows import number_matches, strata_of
 from kozel_sim.schedule import VERSUS
 
 Floats = npt.NDArray[np.float64]
@@ -115,10 +116,9 @@ class DealSums:
         counts = np.bincount(cell, weights, size).astype(np.float64).reshape(shape)
         if (counts.sum(axis=1) <= 0).any():
             raise ValueError(f"the metric {metric!r} has no value for some {by} of these rules")
-        matches = int((rows["seat"] == 0).sum())
-        span = _span_of(rows, kind, matches) if len(found) == 1 else None
-        strata, better = strata_of(rows), better_of(metric, rows)
-        capped, rate = capped_in(rows), kind.rate
+        matches, capped, whole = _matches_in(rows)
+        span = _span_of(rows, kind) if whole and len(found) == 1 else None
+        strata, better, rate = strata_of(rows), better_of(metric, rows), kind.rate
         return cls(list(found), totals, counts, rate, matches, capped, strata, better, span)
 
     @classmethod
@@ -174,16 +174,43 @@ class DealSums:
         found = stats.clustered_difference(one, two, level, self.rate, self.strata)
         return replace(found, better=self.better)
 
+    def odds(self, first: int, second: int, level: float) -> dict[str, float]:
+        """Return odds ratio and share of goats of two names; empty columns of what is no rate."""
+        if not self.rate:
+            return dict.fromkeys(PAIR_COLUMNS, math.nan)
+        one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
+        return columns_of_pair(one, two, level, self.strata)
+
     def pairs(self) -> list[tuple[int, int]]:
         """Return all pairs of places."""
         return list(combinations(range(len(self.names)), 2))
 
 
-def _span_of(rows: pd.DataFrame, kind: Metric, matches: int) -> Span | None:
-    """Return between what the rules keep a metric of all seats; None if rows are not all."""
-    head = rows.iloc[0]
-    if kind.value != "goat" or "preset" not in rows or len(rows) != matches * int(head["players"]):
+def _matches_in(rows: pd.DataFrame) -> tuple[int, int, bool]:
+    """Return of how many matches rows are, how many of these were capped, and if they are whole.
+
+    Rows of one policy alone may look whole by number and seats, so it is told by their labels; of
+    rows that have others it is not known, and those of the first seat stand for the matches.
+    """
+    players = int(rows["players"].iloc[0]) if "players" in rows else 0
+    try:
+        numbers = number_matches(rows, players) if players else None
+    except ValueError:
+        numbers = None
+    if numbers is None:
+        return int((rows["seat"] == 0).sum()), capped_in(rows), False
+    matches = int(numbers.max()) + 1
+    capped = 0
+    if "capped" in rows and rows["capped"].any():
+        capped = len(np.unique(numbers[rows["capped"].to_numpy()]))
+    return matches, capped, len(rows) == matches * players
+
+
+def _span_of(rows: pd.DataFrame, kind: Metric) -> Span | None:
+    """Return between what the rules keep a metric of all seats of whole matches."""
+    if kind.value != "goat" or "preset" not in rows:
         return None
+    head = rows.iloc[0]
     goats = stats.goats_in(rows, str(head["preset"]), int(head["players"]))
     return goats.of_a_player if goats else None
 

@@ -7,10 +7,10 @@ Numpy's whole numbers are as good as Python's; a bool is no number, and a number
 from __future__ import annotations
 
 import math
+import numbers
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
-
-import numpy as np
 
 from kozel_sim.tiles import NAMES, tile_id
 
@@ -29,7 +29,7 @@ def shown(value: object) -> str:
 
 def is_whole(value: object) -> bool:
     """Tell whether a value is a whole number, of Python's or numpy's."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def need_whole(what: str, value: Any, low: int, high: int | None = None) -> int:
@@ -43,7 +43,7 @@ def need_whole(what: str, value: Any, low: int, high: int | None = None) -> int:
 def need_finite(what: str, value: Any) -> float:
     """Return a number that is neither infinite nor NaN; raise ValueError at anything else."""
     try:
-        if is_whole(value) or isinstance(value, float | np.floating):
+        if isinstance(value, numbers.Real) and not isinstance(value, bool):
             number = float(value)
             if math.isfinite(number):
                 return number
@@ -54,7 +54,9 @@ def need_finite(what: str, value: Any) -> float:
 
 def need_bool(what: str, value: Any) -> bool:
     """Return True or False; raise ValueError at anything else."""
-    if not isinstance(value, bool | np.bool_):
+    # A bool of numpy's there is only where numpy is loaded, which takes a while.
+    numpy = sys.modules.get("numpy")
+    if not isinstance(value, bool) and not (numpy and isinstance(value, numpy.bool_)):
         raise ValueError(f"{what} must be true or false, not {shown(value)}")
     return bool(value)
 

@@ -48,9 +48,10 @@ def say_rounding(planned: Tournament) -> None:
 
 def what_is_kept(folder: Path | None, manifest: dict[str, Any]) -> str:
     """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
+    from kozel_sim.extending import look_up
 
-    if folder is None or not holds_run(folder, manifest):
+    found = None if folder is None else look_up(folder, manifest)
+    if found is None or not found.manifest:
         return ""
-    n = len(read_manifest(folder)["files"])
+    n = len(found.files)
     return f"; {counted(n, 'part is', 'parts are')} in {folder}, and the same command goes on"

@@ -12,6 +12,7 @@ import pandas as pd
 from kozel_sim import stats
 from kozel_sim.equivalence import Margin, equivalence_of, read_margin
 from kozel_sim.metrics import DealSums, holm, metric_of, parts_of
+from kozel_sim.odds import PAIR_COLUMNS
 
 
 def ranking(
@@ -134,7 +135,10 @@ def pairwise(
         Columns preset, players, policy, against, metric, better ("less" or "more"), difference (the
         first one's estimate less the second's), std_error, ci_low, ci_high (Bonferroni over the
         pairs, so that all hold at once), p_value (of its own), p_holm (adjusted over all pairs of
-        the preset), level, n_matches, n_capped, n_deals, method. No rows for a policy alone. With
+        the preset), level, n_matches, n_capped, n_deals, method; of the goat rate also odds_ratio
+        (the first one's odds of being a goat over the second's), odds_low, odds_high, goat_share
+        (of the goats that the two are, how many are the first), goat_share_low, goat_share_high
+        (Bonferroni, too), seat_share (of their seats). No rows for a policy alone. With
         a margin also margin (as the table counts), p_equivalent (of two one-sided tests, Bonferroni
         over the pairs) and equivalent (whether it is below 1 less the level).
 
@@ -150,13 +154,15 @@ def pairwise(
     columns = ["preset", "players", "policy", "against", "metric", "better", "difference"]
     columns += ["std_error", "ci_low", "ci_high", "p_value", "p_holm", "level", "n_matches"]
     columns += ["n_capped", "n_deals", "method"]
+    columns += PAIR_COLUMNS if metric_of(metric).rate else ()
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         sums = DealSums.of(part, metric)
         pairs = sums.pairs()
         if not pairs:
             continue
-        found = [sums.difference(i, j, 1 - (1 - level) / len(pairs)) for i, j in pairs]
+        each = 1 - (1 - level) / len(pairs)
+        found = [sums.difference(i, j, each) for i, j in pairs]
         plain = [stats.p_value(one) for one in found]
         for (i, j), one, p, adjusted in zip(pairs, found, plain, holm(plain), strict=True):
             one = replace(one, level=level, method=f"{one.method}, Bonferroni over {len(pairs)}")
@@ -172,6 +178,7 @@ def pairwise(
                     "n_deals": sums.deals,
                 }
                 | {"method": one.method}
+                | (sums.odds(i, j, each) if sums.rate else {})
                 | (_equivalence(one, margin, len(pairs), level) if margin else {})
             )
     columns += ["margin", "p_equivalent", "equivalent"] if margin else []

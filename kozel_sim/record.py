@@ -267,7 +267,17 @@ class Record:
 
     @classmethod
     def from_dict(cls, data: Any) -> Record:
-        """Read a record from plain JSON values, as :meth:`to_dict` returns them.
+        """Read a record from plain JSON values.
+
+        Parameters
+        ----------
+        data : dict
+            As :meth:`to_dict` returns it.
+
+        Returns
+        -------
+        Record
+            Equal to the record that the values are of.
 
         Raises
         ------

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from kozel_sim.claims import parts_of
 from kozel_sim.columns import kind_of
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
@@ -87,7 +88,7 @@ def _with_shards(manifest: dict[str, Any], planned: Tournament) -> dict[str, Any
         return manifest
     shards = {
         (part.block, part.first): place % len(manifest["shards"]) + 1
-        for place, part in enumerate(planned.parts(manifest["part_sizes"]))
+        for place, part in enumerate(parts_of(planned, manifest["part_sizes"]))
     }
     whose = [shards.get((number_of_block(e["file"]), e["deals"][0]), 1) for e in entries]
     files = [{"shard": shard, **entry} for shard, entry in zip(whose, entries, strict=True)]

@@ -64,19 +64,18 @@ def report(
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
     from kozel_sim.checks import need_engine
-    from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
+    from kozel_sim.extending import Place, look_up, open_run
 
     need_engine(engine, workers)
     manifest = planned.manifest(engine)
     look_after(planned.policies, folder)
-    there = folder is not None and holds_run(folder, manifest)
-    before = read_manifest(folder) if there and folder is not None else {}
-    parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
-    known = folder is not None and there and is_whole(folder, before)
+    before = Place({}) if folder is None else look_up(folder, manifest)
+    parts = sum((Path(folder or "") / file).is_file() for file in before.files)
+    known = before.whole
     if not known:
         if folder is not None:
             # A folder that cannot be written to is refused before anything is compiled.
-            with open_folder(folder, manifest):
+            with open_run(folder, manifest):
                 pass
         if quiet:
             hush()
@@ -104,8 +103,11 @@ def report(
         note = f"{folder} holds this very run already; read, not played again"
     elif folder is not None:
         note += f"; written to {folder}"
-        if before:
-            total = len(played.manifest["files"])
+        total = len(played.manifest["files"])
+        if before.extends:
+            deals = counted(planned.deals, "deal was", "deals were")
+            note += f" (extended: {before.extends:,} of {deals} there)"
+        elif before.manifest:
             note += f" (continued: {parts} of {counted(total, 'part was', 'parts were')} there)"
     if not quiet:
         show_run(played, face, json_)
@@ -372,6 +374,18 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
         console().print(table)
 
 
+def odds_words(row: dict[str, Any]) -> str:
+    """Say how a policy's odds changed, and which share it has of all goats."""
+    odds = (row["odds_ratio"], row["odds_low"], row["odds_high"])
+    shares = (row["goat_share"], row["goat_share_low"], row["goat_share_high"])
+    told = "no odds: a rate is 0% or 100%"
+    if row["odds_ratio"] is not None:
+        told = f"odds ratio {spread(odds, 1, 2)}"
+    if row["goat_share"] is None:
+        return f"{told}; nobody is a goat"
+    return f"{told}; {spread(shares, 100, 1)} of all goats, at {row['seat_share']:.1%} of the seats"
+
+
 def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
     """Print what each variant does to the policy that the baseline treats worst."""
     at_base = [row for row in policies if row["preset"] == base]
@@ -390,6 +404,7 @@ def print_weakest(policies: list[dict[str, Any]], base: str) -> None:
                 verdict = "changed nothing"
             change = spread((row["difference"], low, high), 100, 2)
             print(f"  {short_name(row['preset'], base)} {verdict}: {change} (percentage points)")
+            print(f"    {odds_words(row)}")
     print()
 
 

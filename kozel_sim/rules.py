@@ -256,6 +256,11 @@ class RuleSet(BaseModel):
         players : int
             How many play.
 
+        Returns
+        -------
+        RuleSet or None
+            Equal to the rule set that bears the name.
+
         Examples
         --------
         >>> rules = RuleSet.preset("sea-goat").replace(target=101)
@@ -386,7 +391,19 @@ class RuleSet(BaseModel):
 
     @classmethod
     def from_record(cls, knobs: Any, base: str) -> RuleSet:
-        """Rebuild a rule set from the knobs of a record: every one, as :meth:`knobs` writes it.
+        """Rebuild a rule set from the knobs of a record.
+
+        Parameters
+        ----------
+        knobs : dict
+            Every knob, as :meth:`knobs` writes it.
+        base : str
+            The preset whose name the record bears.
+
+        Returns
+        -------
+        RuleSet
+            Its :meth:`knobs` are these.
 
         Raises
         ------

@@ -9,7 +9,7 @@ cyclic orders of a tournament, are set apart: one degree less for each kind.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -261,6 +261,15 @@ class Ratio:
         n, largest = len(self.tops), 1.0 if rate else max(self.size, other.size)
         error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         return difference_estimate(difference, error, n, level, rate, kinds)
+
+    def contrast(self, other: Ratio, weights: Sequence[float]) -> tuple[float, int, int]:
+        """Return the error of this and the other, weighted, and how many deals and kinds."""
+        deviations = [
+            weight * (one.tops - one.value * one.bottoms) / one.bottoms.sum()
+            for one, weight in zip((self, other), weights, strict=True)
+        ]
+        error, kinds = clustered_error(deviations[0] - deviations[1], self.strata)
+        return error, len(self.tops), kinds
 
     @property
     def size(self) -> float:

@@ -6,8 +6,10 @@ difference between two rule sets is taken deal by deal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim.fixed import BROKEN, Goats, Span
+from kozel_sim.odds import Odds, odds_between, share_columns
 from kozel_sim.rows import orders_of, whole_matches
 from kozel_sim.runs import Totals
 from kozel_sim.stats import LEVEL, Estimate, Ratio, goats_in
@@ -69,6 +72,18 @@ class _Matches:
             capped=first("capped").astype(np.float64),
             policy=np.asarray(frame["policy"], dtype=object).reshape(-1, players),
         )
+
+    def by_deal(self, top: Floats, bottom: Floats) -> Ratio:
+        """Return the ratio of two sums over matches, by its deals' parts."""
+        deals, firsts, codes = self.deals
+        tops, bottoms = (np.bincount(codes, x, deals).astype(np.float64) for x in (top, bottom))
+        return Ratio(tops, bottoms, self.order[firsts].astype(np.int64))
+
+    @cached_property
+    def deals(self) -> tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """How many deals there are, their first matches, and the number of each match's deal."""
+        found, firsts, codes = np.unique(self.deal, return_index=True, return_inverse=True)
+        return len(found), firsts, codes
 
 
 @dataclass(frozen=True)
@@ -192,13 +207,17 @@ def effects(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFram
         Columns players, preset, policy ("all", or one policy for goat_rate), metric, estimate,
         std_error, ci_low, ci_high, baseline, difference, diff_std_error, diff_ci_low,
         diff_ci_high, level, n_matches, n_deals, method. The baseline differs from itself by 0,
-        without an error.
+        without an error. Of rates also odds_ratio (the odds over the baseline's), odds_low,
+        odds_high; of policies goat_share (of all goats under these rules, how many are theirs),
+        goat_share_low, goat_share_high, goat_share_difference (from the baseline's share),
+        goat_share_diff_low, goat_share_diff_high, seat_share (of all seats); empty elsewhere, and
+        where there is none, see ``kozel_sim.odds``.
     """
     rows: list[dict[str, Any]] = []
     for players, tables in _tables(results).items():
         baseline: dict[tuple[str, str], Any] = {}
-        base_name = tables[0][0]
-        for preset, n_matches, ratios, broken in tables:
+        base_name, base_shares = tables[0][0], tables[0][4]
+        for preset, n_matches, ratios, broken, shares in tables:
             for policy, metric, ratio in ratios:
                 rate = metric in RATES or policy != ALL
                 one = ratio.mean(level, rate)
@@ -225,8 +244,31 @@ def effects(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.DataFram
                         "n_deals": one.n_deals,
                         "method": diff.method + told,
                     }
+                    | _odds(ratio, base, level, rate or metric == "goat_rate").columns
+                    | _shares(shares.get(policy), base_shares.get(policy), level)
                 )
     return pd.DataFrame(rows)
+
+
+def _odds(ratio: Any, base: Any, level: float, rate: bool) -> Odds:
+    """Return the odds ratio of a rate and the baseline's; of another metric there is none."""
+    return odds_between(ratio, base, level) if rate else Odds()
+
+
+def _shares(mine: Share | None, base: Share | None, level: float) -> dict[str, float]:
+    """Return a policy's share of all goats, and its difference from the baseline's."""
+    here = mine is not None and mine[0].exists
+    found = share_columns(mine[0].mean(level, rate=True) if mine and here else None)
+    ends = (math.nan,) * 3
+    if mine and here and base and base[0].exists:
+        itself = mine[0] is base[0]
+        diff = mine[0].minus(base[0], level, rate=True)
+        ends = (0.0,) * 3 if itself else (diff.estimate, diff.ci_low, diff.ci_high)
+    found |= dict(zip((f"goat_share_{x}" for x in DIFFERENCE), ends, strict=True))
+    return found | {"seat_share": mine[1] if mine else math.nan}
+
+
+DIFFERENCE = ("difference", "diff_low", "diff_high")
 
 
 def _itself(one: Estimate) -> Estimate:
@@ -234,8 +276,11 @@ def _itself(one: Estimate) -> Estimate:
     return replace(one, estimate=0.0, std_error=0.0, ci_low=0.0, ci_high=0.0)
 
 
-Rules = tuple[str, int, Ratios, bool]
-"""(preset, matches, ratios, whether capped matches break the number of goats that rules fix)."""
+Share = tuple[Any, float]
+"""(the ratio of a policy's goats and all goats, its share of all seats)."""
+Rules = tuple[str, int, Ratios, bool, dict[str, Share]]
+"""(preset, matches, ratios, whether capped matches break the number of goats that rules fix, shares
+of goats by policy)."""
 
 
 def _tables(results: pd.DataFrame | Totals) -> dict[int, list[Rules]]:
@@ -250,7 +295,9 @@ def _tables(results: pd.DataFrame | Totals) -> dict[int, list[Rules]]:
                 known = {entry[:2] for entry in tables[0][2]}
                 ratios = [entry for entry in ratios if entry[:2] in known]
             goats = sums.goats
-            tables.append((sums.preset, sums.matches, ratios, goats is not None and goats.broken))
+            broken = goats is not None and goats.broken
+            shares = {p: (sums.share_of_goats(p), sums.share_of_seats(p)) for p in sums.policies}
+            tables.append((sums.preset, sums.matches, ratios, broken, shares))
         return found
     for players, group in results.groupby("players", sort=False):
         tables = found.setdefault(int(str(players)), [])
@@ -259,7 +306,8 @@ def _tables(results: pd.DataFrame | Totals) -> dict[int, list[Rules]]:
             goats = goats_in(part, str(preset), int(str(players)))
             ratios = _ratios_of_matches(matches, goats)
             broken = goats is not None and goats.broken
-            tables.append((str(preset), len(matches.deal), ratios, broken))
+            shares = _shares_of_matches(matches)
+            tables.append((str(preset), len(matches.deal), ratios, broken, shares))
     return found
 
 
@@ -270,14 +318,19 @@ def _ratios_of_sums(sums: Sums) -> Ratios:
     ]
 
 
-def _ratios_of_matches(matches: _Matches, rules: Goats | None) -> Ratios:
-    deals, firsts, codes = np.unique(matches.deal, return_index=True, return_inverse=True)
-    order = matches.order[firsts].astype(np.int64)
+def _shares_of_matches(matches: _Matches) -> dict[str, Share]:
+    found = {}
+    for policy in dict.fromkeys(matches.policy.ravel()):
+        seats = (matches.policy == policy).astype(np.float64)
+        goats = (seats * matches.goat).sum(axis=1)
+        ratio = matches.by_deal(goats, matches.goat.sum(axis=1))
+        found[str(policy)] = (ratio, float(seats.mean()))
+    return found
 
+
+def _ratios_of_matches(matches: _Matches, rules: Goats | None) -> Ratios:
     def ratio(top: Floats, bottom: Floats, span: Callable[[Goats], Span] | None) -> Ratio:
-        tops, bottoms = (np.bincount(codes, x, len(deals)) for x in (top, bottom))
-        kept = span(rules) if span and rules else None
-        return Ratio(tops.astype(np.float64), bottoms.astype(np.float64), order, kept)
+        return replace(matches.by_deal(top, bottom), span=span(rules) if span and rules else None)
 
     found: Ratios = [
         (ALL, name, ratio(metric.top(matches), metric.bottom(matches), metric.span))
@@ -313,7 +366,7 @@ def best_policies(results: pd.DataFrame | Totals, level: float = LEVEL) -> pd.Da
     rows: list[dict[str, Any]] = []
     for players, tables in _tables(results).items():
         baseline = None
-        for preset, _, ratios, _ in tables:
+        for preset, _, ratios, *_ in tables:
             found = [(policy, ratio) for policy, _, ratio in ratios if policy != ALL]
             found.sort(key=lambda entry: entry[1].value)
             (best, first), (second, other) = found[:2]

@@ -31,6 +31,7 @@ from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
 from kozel_sim.few import unseen_error_of_moments
 from kozel_sim.fixed import Goats, Span, goats_of
+from kozel_sim.manifest import MANIFEST
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
@@ -212,6 +213,15 @@ class Sums:
         span = self._span(top, bottom, policy)
         return SumsRatio(self, self.form(top, policy), self.form(bottom, policy), deals, span)
 
+    def share_of_goats(self, policy: str) -> SumsRatio:
+        """Return a policy's goats over all goats."""
+        forms = self.form("goat", policy), self.form("goats")
+        return SumsRatio(self, *forms, self.products[:, 0, 0])
+
+    def share_of_seats(self, policy: str) -> float:
+        """Return at how many of all seats a policy sits."""
+        return self.policies[policy][0] / (self.matches_per_deal * self.players)
+
     @property
     def goats(self) -> Goats | None:
         """How many goats the matches have by the rules."""
@@ -311,6 +321,15 @@ class SumsRatio:
         difference = float(self.value - other.value)
         return stats.difference_estimate(difference, error, n, level, rate, kinds)
 
+    def contrast(self, other: SumsRatio, weights: Sequence[float]) -> tuple[float, int, int]:
+        """Return the error of this and the other, weighted, and how many deals and kinds."""
+        n, kinds = self._kinds()
+        if n < 2:
+            return math.inf, n, 1
+        mine, theirs = (Fraction(weight) for weight in weights)
+        squares = mine**2 * self._covariance(self) + theirs**2 * other._covariance(other)
+        return math.sqrt(squares - 2 * mine * theirs * self._covariance(other)), n, kinds
+
     @property
     def size(self) -> float:
         """The root mean square of a deal's value."""
@@ -401,6 +420,26 @@ def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
             raise
         raise damaged(folder / entry["file"], error) from None
     return found
+
+
+def need_alike(folder: Path, manifest: dict[str, Any], blocks: dict[str, list[list[Sums]]]) -> None:
+    """Raise ValueError unless sums are of the run's rule sets and policies, each set in one block.
+
+    Those of a block's parts are added up, so they must be sums of the same things.
+    """
+    rules = [(each["preset"], each["knobs"]["players"]) for each in manifest["rules"]]
+    names = {each["name"] for each in manifest["policies"]}
+    there: list[tuple[str, int]] = []
+    for block, parts in blocks.items():
+        where = f"{folder / MANIFEST} is damaged: the sums of block {block}"
+        facts = [[each.facts for each in part] for part in parts]
+        if facts != [facts[0]] * len(facts):
+            raise ValueError(f"{where} are of different things")
+        there += [(each.preset, each.players) for each in parts[0]]
+        if any(not each.policies.keys() <= names for each in parts[0]):
+            raise ValueError(f"{where} are of a policy that is not listed")
+    if not set(there) <= set(rules) or len(set(there)) < len(there):
+        raise ValueError(f"{folder / MANIFEST} is damaged: its sums are not those of its rules")
 
 
 def same_sums(some: Sequence[Sums], others: Sequence[Sums]) -> bool:

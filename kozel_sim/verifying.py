@@ -12,6 +12,7 @@ import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
 from kozel_sim.claims import wrong_claims
+from kozel_sim.extending import EXTENSION, parts_to_come
 from kozel_sim.files import SCRATCH
 from kozel_sim.guarded import printable
 from kozel_sim.manifest import MANIFEST
@@ -87,8 +88,13 @@ def verify(
     if manifest["state"] == "finished":
         for lack in gaps(manifest):
             yield Finding(MANIFEST, "listed", False, f"it does not list {lack}")
+    try:
+        more = parts_to_come(folder)
+    except ValueError as error:
+        more = set()
+        yield Finding(EXTENSION.manifest, "listed", False, str(error))
     for name in _names_in(folder):
-        if name not in entries:
+        if name not in entries and name not in more:
             yield Finding(printable(name), "listed", False, f"it is not in {MANIFEST}")
     planned = Tournament.of_manifest(manifest)
     now = planned.manifest()

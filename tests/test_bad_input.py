@@ -8,7 +8,7 @@ import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import PRESETS, cli, cli_replay, cli_runs, list_policies
+from kozel_sim import PRESETS, cli, cli_plan, cli_replay, cli_runs, list_policies
 from kozel_sim.experiment import Experiment
 from kozel_sim.features import FEATURES
 from kozel_sim.options import whole
@@ -138,7 +138,7 @@ NUMBERS = {
     "tournament": "-n --matches --players --seed -j --workers",
     "sweep": "-n --matches --players --seed -j --workers",
     "compare random dump_heavy": "-n --matches --players --seed -j --workers",
-    "plan random dump_heavy --detect 1": "--pilot --players --seed",
+    "plan random dump_heavy --detect 1": "--pilot --players --seed --family -n --matches",
     "verify nothere": "--sample --seed",
     "tell": "-n --matches --players --seed -j --workers",
     "replay": "--players --seed --deal --count --seating --round",
@@ -158,7 +158,7 @@ UNNUMBERED = {"policies", "warmup", "show", "report", "ratings", "merge", "expor
 @pytest.mark.parametrize("command", NUMBERS)
 def test_every_number_is_listed_here(command):
     name = NAMES.get(command.split()[0], command.split()[0])
-    home = next(each for each in (cli, cli_runs, cli_replay) if hasattr(each, name))
+    home = next(each for each in (cli, cli_plan, cli_runs, cli_replay) if hasattr(each, name))
     hints = get_type_hints(getattr(home, name), vars(home), include_extras=True)
     taken = [
         hint.__metadata__[0]
@@ -282,7 +282,9 @@ def test_workers(refused, file, unplayed):
     path = file("tiny.toml", EXPERIMENT)
     for words in (TWO, ["run", path], [*SWEEP, "--vary", "target=51"]):
         line = refused(*words, "-j", -1, "--out", "mine")
-        assert "workers must be a whole number of 1 or more, not -1" in line
+        assert (
+            "--workers must be a whole number of 1 or more, or 0 for one per core, not -1" in line
+        )
 
 
 def test_seating(refused):
@@ -313,7 +315,7 @@ def test_round_of_a_record_in_json(refused):
     [
         (["tournament", "--policies", "random,dump_heavy"], ["needs 4", "2 given: random, dump"]),
         (["tournament", "--policies", ",".join([*FOUR, "random"])], ["random is listed twice"]),
-        (["replay", "--policies", "random"], ["played by 4", "1 policies"]),
+        (["replay", "--policies", "random"], ["played by 4", "1 policy"]),
         (["bench", "--policies", "random,dump_heavy"], ["2 policies", "4"]),
         (["bench", "--engine", "scalar,turbo"], ["unknown engine 'turbo'", "scalar, reference"]),
         (["bench", "--engine", ""], ["unknown engine ''", "scalar, reference"]),

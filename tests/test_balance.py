@@ -124,7 +124,7 @@ def test_no_frame_breaks_the_tables(case):
 
 
 def test_shards_are_named_for_every_deal():
-    with pytest.raises(ValueError, match="1 shards were named for 4 deals"):
+    with pytest.raises(ValueError, match="1 shard was named for 4 deals"):
         shard_balance(field_frame(EQUALS, 4), lambda deal: [0])
 
 

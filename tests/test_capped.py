@@ -195,7 +195,7 @@ def test_plan_says_it_of_its_pilot(kozel):
     words = ["plan", "allround", "random", "--detect", 5, "--rules", "sea-goat"]
     words += ["--set", "max_rounds=30", "--pilot", 40, "--seed", 1]
     assert re.search(r"pilot: \d+ of 80 matches \(.*\) reached the cap", kozel(*words))
-    assert strict_json(kozel(*words, "--json"))[0]["pilot_capped"] > 0
+    assert strict_json(kozel(*words, "--json"))["plan"][0]["pilot_capped"] > 0
 
 
 # ---------------------------------------------------------------------- where no match ended

@@ -144,14 +144,31 @@ def test_policy_that_reads_beyond_its_view_is_caught():
                 beyond += int(view.legal[i % 300])
         return nth_move(view, beyond % n_moves(view))
 
-    found = failed(reads_on)
-    assert "compiled" in found["blind"]
-    assert "IndexError" in found["legal"]
+    # Refused where it reads, plain and compiled, and so before it could see a hidden hand.
+    assert "IndexError" in failed(reads_on)["legal"]
 
 
-def test_policy_that_draws_its_own_luck_is_not_steady():
+def test_policy_that_draws_its_own_luck_is_refused():
     def draws(view):
         return nth_move(view, int(random.random() * n_moves(view)))
+
+    with pytest.raises(ValueError, match=r"draws random numbers of its own, random\.random"):
+        policy(draws)
+
+
+def lot():
+    """Draw a number where nobody looks for it."""
+    return int(sys.modules["random"].random() * 28)
+
+
+@overload(lot)
+def compiled_lot():
+    return lambda: 0
+
+
+def test_policy_that_draws_out_of_sight_is_not_steady():
+    def draws(view):
+        return nth_move(view, lot() % n_moves(view))
 
     assert "asked again" in failed(draws)["steady"]
 
@@ -265,7 +282,7 @@ BAD = {
     "taken": (HEAD + "def random(view):\n    return 0\n", r"'random' is taken .* \(built in\)"),
     "feature": (
         HEAD + "def mine(view):\n    return feature(view, first_move(view), 'luck')\n",
-        "unknown feature 'luck'; choose from pips, double",
+        r"unknown feature 'luck' \(did you mean 'lock'\?\); choose from pips, double",
     ),
     "weights": (
         "from kozel_sim import get_policy\nget_policy('weights:luck=1')\n",

@@ -14,7 +14,7 @@ from kozel_sim.walks import corrected_for_overshoot, course
 EXPERIMENTS = 1000
 METRICS = ("points_per_match", "points_per_round", "goat_rate")
 FIELD = ["dump_heavy", "keep_range", "allround", "random"]
-LUCK = ("mix:0.5*dump_heavy+0.5*random", "mix:0.5*random+0.5*dump_heavy")
+LUCK = ("mix:0.5*dump_heavy+0.5*random", "mix:0.5*random+0.5*weights:pips=1")
 """One way of playing under two names, with other luck: a true difference of 0, and noise."""
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from kozel_sim import PRESETS, RuleSet, load_totals, ranking, simulate, tournament
 from kozel_sim.fixed import BROKEN, FIXED, goats_of
+from kozel_sim.metrics import DealSums
 from kozel_sim.stopping import WidthStop, corrected, estimates
 from kozel_sim.sweep import effects
 
@@ -128,3 +129,25 @@ def test_a_frame_of_unknown_rules_gets_an_error_from_its_deals():
     row = other.set_index("metric").loc["goat_rate"]
     assert row["method"] == "t, clustered by deal"
     assert np.isfinite(row["ci_low"])
+
+
+def test_rows_of_one_policy_are_not_taken_for_all_seats():
+    """Its rows are as many as two seats of half of its matches have, and sit in turn."""
+    rules = RuleSet.preset("room-fish-all", 2).replace(max_rounds=8)
+    frame = tournament(rules, FIELD[:3], 40, seed=1).frame
+    mine = frame[frame["policy"] == FIELD[0]]
+    sums = DealSums.of(mine, "goat_rate")
+    whole = frame[frame["seating"].isin(mine["seating"])]
+    assert sums.span is None
+    assert DealSums.of(frame.assign(policy="x"), "goat_rate").span is not None
+    firsts = mine.index - mine["seat"]
+    assert sums.matches == firsts.nunique() == 160
+    assert sums.capped == whole.loc[firsts, "capped"].sum() > 0
+    assert ranking(mine)["n_matches"].tolist() == [160]
+    plain = tournament("room-fish-one", FIELD[:3], 40, seed=1, players=2).frame
+    mine = ranking(plain[plain["policy"] == FIELD[0]]).iloc[0]
+    assert mine["estimate"] != 0.5
+    assert mine["method"].startswith("Wilson")
+    # Without labels that tell the matches nothing is taken for fixed.
+    bare = plain[plain["policy"] == FIELD[0]].reset_index(drop=True)
+    assert DealSums.of(bare, "goat_rate").span is None

@@ -108,7 +108,15 @@ def test_no_field_breaks_the_ranking(case, metric):
     assert (table["ci_low"] <= table["estimate"]).all()
     pairs = pairwise(frame, metric)
     assert len(pairs) == len(table) * (len(table) - 1) // 2
-    assert pairs.notna().all(axis=None)
+    # Who is a goat in every match or in none has no odds.
+    odds = ["odds_ratio", "odds_low", "odds_high"]
+    known = pairs.drop(columns=odds, errors="ignore")
+    assert known.notna().all(axis=None)
+    if metric == "goat_rate":
+        every = pairs.set_index(["policy", "against"])["odds_ratio"]
+        rates = table.set_index("policy")["estimate"]
+        for (one, two), ratio in every.items():
+            assert np.isnan(ratio) == (not {rates[one], rates[two]}.isdisjoint({0, 1}))
     if case in ("one deal", "all ties"):
         assert (table["rank_high"] - table["rank_low"] == 3).all()
     if case == "all ties":

@@ -537,7 +537,10 @@ def test_command_by_default_measures_seven_policies(kozel):
         (["--players", 5], "room-fish-all is played by 2 or 3 or 4 players, not 5"),
         (["-n", 0], "deals must be a whole number of 1 or more, not 0"),
         (["--seed", -1], "seed must be a whole number from 0 to 2**64 - 1, not -1"),
-        (["-j", -1, "--out", "mine"], "workers must be a whole number of 1 or more, not -1"),
+        (
+            ["-j", -1, "--out", "mine"],
+            "--workers must be a whole number of 1 or more, or 0 for one per core, not -1",
+        ),
         (["--set", "tarjet=51"], "unknown knob 'tarjet'"),
         (["--code", "nothere.py"], "no Python file at nothere.py"),
         (["--out", "file"], "file is a file, not a folder for a run"),

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
@@ -45,20 +46,25 @@ def renew(shown, printed):
     kept, at = [], 0
     for number, old in enumerate(parts):
         if old:
-            start = at if number == 0 else place(lines, old[0], at)
-            end = place(lines, old[-1], start) if number < len(parts) - 1 else len(lines) - 1
+            first, last = places(lines, old, at)
+            start = at if number == 0 else first
+            end = last if number < len(parts) - 1 else len(lines) - 1
             kept, at = [*kept, *lines[start : end + 1]], end + 1
         if number < len(parts) - 1:
             kept.append(LEFT_OUT)
     return "".join(line + "\n" for line in kept)
 
 
-def place(lines, old, start):
-    """Where a line stands that was `old`: the first of the same words."""
-    for at in range(start, len(lines)):
-        if words(lines[at]) == words(old):
-            return at
-    raise SystemExit(f"no line like this is printed any more: {old}")
+def places(lines, old, start):
+    """Where the first and the last of some lines stand among those that are printed."""
+    printed, shown = ([words(line) for line in each] for each in (lines[start:], old))
+    found = {}
+    for a, b, n in SequenceMatcher(None, shown, printed, autojunk=False).get_matching_blocks():
+        found |= {a + i: start + b + i for i in range(n)}
+    for at in (0, len(old) - 1):
+        if at not in found:
+            raise SystemExit(f"no line like this is printed any more: {old[at]}")
+    return found[0], found[len(old) - 1]
 
 
 @cache
@@ -79,7 +85,8 @@ def printed_by(command, folder):
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=env, capture_output=True, text=True
     )
-    return done.stdout + done.stderr
+    said = re.sub(r"^kozel_sim: compiling .*\n", "", done.stderr, flags=re.MULTILINE)
+    return done.stdout + said
 
 
 def examples(body, name, globs):
