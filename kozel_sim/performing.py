@@ -30,10 +30,7 @@ def warm_up(aggregate: bool = False, engine: Engine = "auto") -> None:
     if engine == "reference":
         return
     field = ["random", "random"]
-    if aggregate:
-        simulate("room-fish-all", field, 1, seed=0, engine=engine, aggregate=True)
-    else:
-        simulate("room-fish-all", field, 1, seed=0, engine=engine)
+    simulate("room-fish-all", field, 1, seed=0, engine=engine, aggregate=aggregate)
 
 
 def say_rounding(planned: Tournament) -> None:
@@ -52,5 +49,9 @@ def what_is_kept(folder: Path | None, manifest: dict[str, Any]) -> str:
 
     if folder is None or not holds_run(folder, manifest):
         return ""
-    n = len(read_manifest(folder)["files"])
+    return parts_in(folder, len(read_manifest(folder)["files"]))
+
+
+def parts_in(folder: Path | str, n: int) -> str:
+    """Say how many parts of a run stay in its folder."""
     return f"; {counted(n, 'part is', 'parts are')} in {folder}, and the same command goes on"
