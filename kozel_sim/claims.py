@@ -7,6 +7,7 @@ from typing import Any
 
 from kozel_sim.checks import need_recording_engine
 from kozel_sim.columns import kind_of
+from kozel_sim.parts import Part, cut
 from kozel_sim.policies import describe_policy, get_policy
 from kozel_sim.policies.builtin import BUILTIN
 from kozel_sim.policies.registry import set_aside
@@ -63,7 +64,7 @@ def _wrong_parts(
         yield f"shards: they are {', '.join(merged)}, not {', '.join(sorted(wanted))}"
         return
     i, n = planned.shard or (1, 1)
-    cut = sum(-(-planned.deals // size) for size in sizes)
+    total = sum(-(-planned.deals // size) for size in sizes)
     kinds = ("totals",) if planned.aggregate else ("matches", *["rounds"] * planned.rounds)
     for kind in kinds:
         there = {
@@ -72,16 +73,27 @@ def _wrong_parts(
             if kind_of(entry["file"]) == kind
         }
         # Nothing is listed of a run that claims to be endless.
-        if len(there) != len(range(i - 1, cut, n)):
-            yield f"it lists {len(there)} files of {kind}, not {len(range(i - 1, cut, n))}"
+        if len(there) != len(range(i - 1, total, n)):
+            yield f"it lists {len(there)} files of {kind}, not {len(range(i - 1, total, n))}"
             continue
-        for place, part in enumerate(planned.parts(sizes)):
+        for place, part in enumerate(parts_of(planned, sizes)):
             key = (part.block, part.first, part.end)
             if key not in there:
                 yield f"it lacks {kind} of block {part.block}: deals {part.first} to {part.end - 1}"
             elif merged and there[key] not in (None, place % shards + 1):
                 which = f"{kind} of block {part.block} from deal {part.first}"
                 yield f"{which} are of shard {place % shards + 1}, not {there[key]}"
+
+
+def parts_of(planned: Tournament, sizes: Sequence[int]) -> list[Part]:
+    """Return the parts of a run, or of a shard, where a part of each block has so many deals."""
+    whole = [
+        part
+        for block, size in zip(planned.blocks, sizes, strict=True)
+        for part in cut(block, 0, planned.deals, size)
+    ]
+    i, n = planned.shard or (1, 1)
+    return whole[i - 1 :: n]
 
 
 def _wrong_versions(manifest: dict[str, Any]) -> Iterator[str]:

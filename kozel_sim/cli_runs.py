@@ -165,12 +165,24 @@ def verify(
                 print(f"{finding.file}: {finding.detail}")
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
+        if any(each["check"] == "hash" for each in wrong):
+            print(_how_to_mend(folder))
         told = (
             f"{counted(done['hash'], 'file')} hashed, {done['replay']} played again (seed {seed})"
         )
         print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
     if wrong:
         raise typer.Exit(1)
+
+
+def _how_to_mend(folder: Path) -> str:
+    """Say what to do about files that are missing or damaged."""
+    from kozel_sim.commands import run_command
+    from kozel_sim.store import read_manifest
+
+    found = run_command(read_manifest(folder), str(folder))
+    command = "the command that made the run" if found is None or found[1] else found[0]
+    return f"to mend it, remove each damaged file, and run: {command}"
 
 
 def merge(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from kozel_sim.claims import parts_of
 from kozel_sim.columns import kind_of
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
@@ -71,7 +72,27 @@ def wrong_counts(
         whole = {number: stack_frames(parts) for number, parts in frames.items()}
         yield from _wrong_stopping(manifest, planned, planned.stop, whole)
     if "shards" in manifest and frames:
-        yield from _wrong_checks(manifest, [frame for each in frames.values() for frame in each])
+        every = [frame for each in frames.values() for frame in each]
+        yield from _wrong_checks(_with_shards(manifest, planned), every)
+
+
+def _with_shards(manifest: dict[str, Any], planned: Tournament) -> dict[str, Any]:
+    """Return a merged manifest that says of each file whose it is.
+
+    Of a part that was lost and played again the manifest does not say it. A run that was read and
+    saved again has a file for each block, of all shards.
+    """
+    entries = manifest["files"]
+    known = sum("shard" in entry for entry in entries)
+    if known in (0, len(entries)) or "part_sizes" not in manifest:
+        return manifest
+    shards = {
+        (part.block, part.first): place % len(manifest["shards"]) + 1
+        for place, part in enumerate(parts_of(planned, manifest["part_sizes"]))
+    }
+    whose = [shards.get((number_of_block(e["file"]), e["deals"][0]), 1) for e in entries]
+    files = [{"shard": shard, **entry} for shard, entry in zip(whose, entries, strict=True)]
+    return {**manifest, "files": files}
 
 
 def _wrong_stopping(
@@ -111,13 +132,9 @@ def _wrong_checks(manifest: dict[str, Any], frames: list[pd.DataFrame]) -> Itera
     if "checks" not in manifest:
         yield MANIFEST, "checks: it lacks those of a merged run"
         return
-    known = ["shard" in entry for entry in manifest["files"]]
-    if any(known) and not all(known):
-        yield MANIFEST, "files: of some it is not said which shard played them"
-        return
     whole = stack_frames(frames)
-    # A run that was read and saved again has a file for each block, of all shards.
-    found = checks_of(Run(whole, manifest)) if any(known) else {"seats": seats_of(whole)}
+    known = all("shard" in entry for entry in manifest["files"])
+    found = checks_of(Run(whole, manifest)) if known else {"seats": seats_of(whole)}
     for table, rows in found.items():
         if wrong := _differing(manifest["checks"][table], rows):
             yield MANIFEST, f"checks.{table}{wrong}"

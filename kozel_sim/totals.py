@@ -30,7 +30,7 @@ from kozel_sim.engine.entries import tally_matches
 from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
 from kozel_sim.few import unseen_error_of_moments
-from kozel_sim.fixed import Goats, Span, goats_of
+from kozel_sim.fixed import Goats, Span, goats_of, span_between
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
@@ -319,7 +319,8 @@ class SumsRatio:
             largest = 1.0 if rate else max(self.size, other.size)
             error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
-        return stats.difference_estimate(difference, error, n, level, rate, kinds)
+        span = span_between(self.span, other.span)
+        return stats.difference_estimate(difference, error, n, level, rate, kinds, span)
 
     def contrast(self, other: SumsRatio, weights: Sequence[float]) -> tuple[float, int, int]:
         """Return the error of this and the other, weighted, and how many deals and kinds."""

@@ -157,7 +157,6 @@ def test_part_of_another_shard_is_told(shards):
         (lambda m: m.pop("checks"), "checks: it lacks those of a merged run"),
         (lambda m: m["shards"].pop(), "shards: they are 1/2, not 1/1"),
         (lambda m: m["files"][0].update(shard=2), "from deal 0 are of shard 1, not 2"),
-        (lambda m: m["files"][0].pop("shard"), "files: of some it is not said which shard played"),
         (
             lambda m: m["shards"][1]["versions"].update(stream="0"),
             "shards.1.versions.stream: it is 0, and the run is of ",
@@ -174,6 +173,13 @@ def test_merged_run_that_was_read_and_saved_is_whole(shards, tmp_path):
     merge(shards, tmp_path / "whole")
     saved = load_run(tmp_path / "whole").save(tmp_path / "saved")
     assert not wrong(saved)
+
+
+def test_merged_run_of_which_a_part_was_played_again_is_whole(shards, tmp_path):
+    merge(shards, tmp_path / "whole")
+    min((tmp_path / "whole").glob("matches/*/*")).unlink()
+    planned().play(folder=tmp_path / "whole")
+    assert not wrong(tmp_path / "whole")
 
 
 # ---------------------------------------------------------------------- unfinished
