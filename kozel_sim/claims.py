@@ -103,7 +103,8 @@ def _wrong_versions(manifest: dict[str, Any]) -> Iterator[str]:
     """
     wanted = {"kozel_sim": manifest["version"], "stream": str(manifest["stream"])}
     shards = {f"shards.{i}.versions": each for i, each in enumerate(manifest.get("shards", ()))}
-    for place, each in (shards or {"versions": manifest}).items():
+    stages = {f"extended.{i}.versions": each for i, each in enumerate(manifest.get("extended", ()))}
+    for place, each in ((shards or {"versions": manifest}) | stages).items():
         for key, value in wanted.items():
             said = (each.get("versions") or wanted).get(key)
             if said != value:

@@ -284,13 +284,15 @@ class Tournament:
             found["shard"] = "{}/{}".format(*self.shard)
         return found
 
-    def parts(self, desk: Desk) -> list[Part]:
-        """Return the parts of this run (or shard), as a desk has them or would have them."""
-        if self.shard is None:
-            return [part for each in self.blocks for part in desk.parts_of(each, 0, self.deals)]
-        i, n = self.shard
-        cuts = (cut(b, 0, self.deals, desk.sizes[b.number]) for b in self.blocks)
-        return [part for parts in cuts for part in parts][i - 1 :: n]
+    def parts(self, sizes: Sequence[int]) -> list[Part]:
+        """Return the parts of this run (or shard); a part of each block has so many deals."""
+        found = [
+            part
+            for block, size in zip(self.blocks, sizes, strict=True)
+            for part in cut(block, 0, self.deals, size)
+        ]
+        i, n = self.shard or (1, 1)
+        return found[i - 1 :: n]
 
     def part_sizes(self, chunk: int | None = None) -> list[int]:
         """Return how many deals a part of each block has; small enough for the shards."""
@@ -374,7 +376,10 @@ class Tournament:
     ) -> None:
         """Play what is not there yet, of a run that may stop look by look."""
         if self.stop is None:
-            parts = self.parts(desk)
+            if self.shard is None:
+                parts = [part for b in self.blocks for part in desk.parts_of(b, 0, self.deals)]
+            else:
+                parts = self.parts(desk.sizes)
             if not parts:
                 i, n = self.shard or (1, 1)
                 raise ValueError(

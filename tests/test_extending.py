@@ -329,6 +329,10 @@ def test_stages_that_are_none_are_told(tmp_path):
     tournament(**DUEL, deals=24, folder=folder)
     tournament(**DUEL, deals=60, folder=folder)
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    manifest["extended"][0]["versions"]["stream"] = "0"
+    (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    (wrong,) = [finding.detail for finding in verify(folder) if not finding.ok]
+    assert wrong.startswith("extended.0.versions.stream: it is 0, and the run is of ")
     manifest["extended"][0]["deals"] = 60
     (folder / MANIFEST).write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(ValueError, match=re.escape("had [60, 60] deals, one after another")):
