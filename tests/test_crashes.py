@@ -297,7 +297,7 @@ def test_long_or_silent_errors_of_others_are_told_shortly(work, write):
     silent = (
         "class Silent(Exception):\n    def __str__(self):\n        raise OSError\nraise Silent\n"
     )
-    with pytest.raises(ValueError, match="line 4: Silent: $"):
+    with pytest.raises(ValueError, match=r"line 4: Silent: $"):
         load_code(write("silent.py", silent))
 
 
