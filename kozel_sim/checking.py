@@ -38,6 +38,7 @@ from kozel_sim.tiles import Hand
 from kozel_sim.timing import time_decisions, warm_up, write_view
 from kozel_sim.tournaments import tournament
 from kozel_sim.view import N_PARAMS, VIEW
+from kozel_sim.words import quoted
 
 CHECKS = {
     "answers": "answers within the time limit, and the process lives",
@@ -170,7 +171,7 @@ def check_policy(
     need_positive("positions", positions)
     seed = read_seed(seed)
     if not 0 < timeout < math.inf:
-        raise ValueError(f"timeout must be over 0 seconds, not {timeout!r}")
+        raise ValueError(f"timeout must be over 0 seconds, not {quoted(timeout)}")
     source = _read_source(what)
     first = _check_one(source, positions, seed, timeout)
     reports = [first.report()]

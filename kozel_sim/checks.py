@@ -73,7 +73,7 @@ def read_rules(rules: RuleSet | str, players: int | None) -> RuleSet:
         return rules
     if isinstance(rules, str):
         return RuleSet.preset(rules, players)
-    raise TypeError(f"rules are a RuleSet or a preset's name, not {rules!r}")
+    raise TypeError(f"rules are a RuleSet or a preset's name, not {quoted(rules)}")
 
 
 def read_rule_sets(

@@ -14,7 +14,7 @@ from pathlib import Path
 from kozel_sim.features import FEATURES, TRIGGERS
 from kozel_sim.rng import below
 from kozel_sim.view import N_PARAMS, View
-from kozel_sim.words import did_you_mean, quoted, shorten
+from kozel_sim.words import did_you_mean, quoted, shorten, told
 
 THOUSAND = 1000
 _INT32 = 2**31 - 1
@@ -199,5 +199,5 @@ def describe_error(error: BaseException) -> str:
         if not file.startswith(own):
             place = f" ({Path(file).name}, line {trace.tb_lineno})"
         trace = trace.tb_next
-    said = shorten(" ".join(str(error).split()))
+    said = shorten(" ".join(told(error).split()))
     return type(error).__name__ + (f": {said}" if said else "") + place

@@ -21,6 +21,7 @@ from scipy import stats as distributions
 
 from kozel_sim.intervals import Estimate, need_level
 from kozel_sim.metrics import METRICS, metric_of
+from kozel_sim.words import quoted
 
 MANY = 10_000
 """Deals from which Student's t is as good as normal."""
@@ -158,7 +159,7 @@ def deals_for_equivalence(margin: float, deviation: float, power: float, level: 
     """
     need_level(level)
     if not 0 < power < 1:
-        raise ValueError(f"power must be between 0 and 1, like 0.9, not {power!r}")
+        raise ValueError(f"power must be between 0 and 1, like 0.9, not {quoted(power)}")
     if deviation == 0:
         return 2
     z = float(special.ndtri(level) + special.ndtri((1 + power) / 2))

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from kozel_sim.words import printable
+
 FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
@@ -111,8 +113,3 @@ def _opened(path: Path) -> Iterator[int]:
         yield number
     finally:
         os.close(number)
-
-
-def printable(text: str) -> str:
-    """Return a name with whatever would act on a terminal, or not be printed, written out."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from kozel_sim.fixed import FIXED, SHARE, Span
+from kozel_sim.words import quoted
 
 LEVEL = 0.95
 _CLUSTERED = "t, clustered by deal"
@@ -180,7 +181,7 @@ def p_value(found: Estimate) -> float:
 def need_level(level: float) -> None:
     """Raise ValueError unless a level of coverage is between 0 and 1."""
     if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, like 0.95, not {level!r}")
+        raise ValueError(f"level must be between 0 and 1, like 0.95, not {quoted(level)}")
 
 
 def percent(level: float) -> str:

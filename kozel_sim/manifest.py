@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import reprlib
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
@@ -27,6 +26,7 @@ from pydantic import (
     model_validator,
 )
 
+from kozel_sim.outside import shown
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import DESIGNS
 from kozel_sim.words import counted
@@ -401,8 +401,7 @@ def _explain(error: ValidationError) -> str:
     text = f"{first['msg'][0].lower()}{first['msg'][1:]}".removeprefix("value error, ")
     if not place:
         return text
-    seen = reprlib.repr(first["input"]).encode("ascii", "backslashreplace").decode()
-    return f"{place}: {text}, not {seen}"
+    return f"{place}: {text}, not {shown(first['input'])}"
 
 
 def read_shard(text: str) -> tuple[int, int]:

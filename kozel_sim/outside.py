@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kozel_sim.tiles import NAMES, tile_id
+from kozel_sim.words import quoted
 
 LONGEST = 60
 """How much of a wrong value is shown."""
@@ -20,11 +21,7 @@ LONGEST = 60
 
 def shown(value: object) -> str:
     """Return a value as a message shows it, cut where it is long."""
-    try:
-        text = repr(value)
-    except Exception:  # a stranger's object, or a number too long to be written
-        text = f"an object of the type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return quoted(value, LONGEST)
 
 
 def is_whole(value: object) -> bool:

@@ -13,6 +13,7 @@ from scipy import stats as distributions
 from kozel_sim import stats
 from kozel_sim.duels import COMPARED, compare
 from kozel_sim.equivalence import deals_for_equivalence, read_margin
+from kozel_sim.words import quoted
 
 POWERS = (0.8, 0.9, 0.95)
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -116,13 +117,15 @@ def need_plan(detect: float, power: float, level: float, metric: str) -> None:
     """Raise ValueError if a plan is asked for that cannot be made."""
     stats.need_level(level)
     if not 0 < detect < math.inf:
-        raise ValueError(f"detect must be more than 0, not {detect!r}")
+        raise ValueError(f"detect must be more than 0, not {quoted(detect)}")
     if metric == "goat_rate" and detect >= 1:
         raise ValueError(
             f"detect={detect:g} of a rate is a share below 1, like 0.01 for one percent"
         )
     if not 1 - level < power < 1:
-        raise ValueError(f"power must be between {1 - level:.3g} and 1, like 0.9, not {power!r}")
+        raise ValueError(
+            f"power must be between {1 - level:.3g} and 1, like 0.9, not {quoted(power)}"
+        )
     if metric not in COMPARED:
         raise ValueError(f"unknown metric {metric!r}; choose from {', '.join(COMPARED)}")
 

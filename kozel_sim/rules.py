@@ -190,7 +190,7 @@ class RuleSet(BaseModel):
             players = found.players[-1]
         if not is_whole(players) or players not in found.players:
             allowed = " or ".join(map(str, found.players))
-            raise ValueError(f"preset {name} is played by {allowed} players, not {players}")
+            raise ValueError(f"preset {name} is played by {allowed} players, not {shown(players)}")
         knobs = {k: v[players] if isinstance(v, dict) else v for k, v in found.knobs.items()}
         return cls._checked({**knobs, "base": name, "players": players})
 

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kozel_sim.words import told
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -45,7 +47,7 @@ def write_picture(path: Path, draw: Callable[[], Figure]) -> None:
 
 def why(error: Exception) -> str:
     """Return the first line of an error, which a library's may have many of."""
-    text = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+    text = getattr(error, "strerror", None) or told(error).strip() or type(error).__name__
     return str(text).splitlines()[0]
 
 

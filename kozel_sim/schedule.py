@@ -52,7 +52,7 @@ def seat_policies(entrants: list[T], seating: int) -> list[T]:
     """Return the entrants in the order of their seats; ValueError at a seating that is none."""
     n = len(entrants)
     if not is_whole(seating):
-        raise ValueError(f"seating must be a whole number, not {seating!r}")
+        raise ValueError(f"seating must be a whole number, not {quoted(seating)}")
     if not 0 <= seating < factorial(n):
         raise ValueError(f"seating {seating} is not below {factorial(n)} ({n} players)")
     return [entrants[i] for i in seatings(n)[seating]]

@@ -29,6 +29,7 @@ from kozel_sim.outside import (
 )
 from kozel_sim.rules import RuleSet, need_rules, parse_tile_over
 from kozel_sim.tiles import PIPS, Hand
+from kozel_sim.words import quoted
 
 
 @dataclass(frozen=True)
@@ -521,7 +522,7 @@ def elo_change(winner: float, loser: float, k: float = 32) -> float:
     """
     winner, loser = need_finite("winner", winner), need_finite("loser", loser)
     if need_finite("k", k) <= 0:
-        raise ValueError(f"k must be more than 0, not {k!r}")
+        raise ValueError(f"k must be more than 0, not {quoted(k)}")
     # Beyond 300 powers of ten the chance is 0 or 1 to the last digit.
     return float(elo_gain(max(winner - loser, -300 * 400), k))
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy import special
 
 from kozel_sim.stats import LEVEL, Estimate
+from kozel_sim.words import quoted
 
 FIRST_LOOK = 100
 """Deals before an interval is believed: it leans on the central limit theorem."""
@@ -55,7 +56,7 @@ class Sprt:
             raise ValueError(f"the effect low={self.low} must be less than high={self.high}")
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:
-                raise ValueError(f"{name} must be between 0 and 0.5, not {rate!r}")
+                raise ValueError(f"{name} must be between 0 and 0.5, not {quoted(rate)}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -343,7 +344,7 @@ def looks(first: int, growth: float, cycle: int, last: int) -> list[int]:
         if value < 1:
             raise ValueError(f"{name} must be at least 1, not {value}")
     if not 1 < growth < math.inf:
-        raise ValueError(f"growth must be more than 1, like 1.05, not {growth!r}")
+        raise ValueError(f"growth must be more than 1, like 1.05, not {quoted(growth)}")
     found = []
     n = -(-first // cycle) * cycle
     while n < last:

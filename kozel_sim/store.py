@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 
 from kozel_sim.checks import need_memory, need_unsigned, read_seed
 from kozel_sim.files import SCRATCH, write_whole
-from kozel_sim.guarded import append_to, is_there, printable, read_pieces, read_plain
+from kozel_sim.guarded import append_to, is_there, read_pieces, read_plain
 from kozel_sim.manifest import (
     JOURNAL,
     MANIFEST,
@@ -37,7 +37,7 @@ from kozel_sim.manifest import (
     need_manifest,
     read_json,
 )
-from kozel_sim.words import counted
+from kozel_sim.words import counted, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kozel_sim.words import quoted
+
 N_TILES = 28
 N_VALUES = 7
 
@@ -77,7 +79,7 @@ def tile_name(tile: int) -> str:
     """
     given: object = tile
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < N_TILES:
-        raise ValueError(f"a tile id is a whole number from 0 to 27, not {tile!r}")
+        raise ValueError(f"a tile id is a whole number from 0 to 27, not {quoted(tile)}")
     return NAMES[tile]
 
 
@@ -106,7 +108,7 @@ class Hand(int):
     def __new__(cls, mask: int = 0) -> Hand:
         """Take a mask of the 28 tiles."""
         if not 0 <= mask <= ALL:
-            raise ValueError(f"a hand is a mask of the 28 tiles, not {mask!r}")
+            raise ValueError(f"a hand is a mask of the 28 tiles, not {quoted(mask)}")
         return super().__new__(cls, mask)
 
     @classmethod

@@ -24,12 +24,37 @@ def shorten(text: str, most: int = MOST_ECHOED) -> str:
     return f"{text[:half]}...{text[-half:]} ({len(text):,} characters)"
 
 
-def quoted(value: object) -> str:
-    """Return what stands in quotes in a message: a value as Python writes it, shortened."""
-    if isinstance(value, str) and len(value) > MOST_ECHOED:
-        half = MOST_ECHOED // 2
-        return f"{value[:half] + '...' + value[-half:]!r} ({len(value):,} characters)"
-    return shorten(repr(value))
+def quoted(value: object, most: int = MOST_ECHOED) -> str:
+    """Return what stands in quotes in a message: a value as Python writes it, shortened.
+
+    It may be anything: an object that cannot be written, a text that would act on a terminal.
+
+    Examples
+    --------
+    >>> quoted("sea-goat"), quoted([1, 2]), quoted(10**5000)
+    ("'sea-goat'", '[1, 2]', 'an object of the type int')
+    """
+    try:
+        if isinstance(value, str) and len(value) > most:
+            half = most // 2
+            return f"{value[:half] + '...' + value[-half:]!r} ({len(value):,} characters)"
+        text = repr(value)
+    except Exception:  # a stranger's object, or a number too long to be written
+        text = f"an object of the type {type(value).__name__}"
+    return shorten(printable(" ".join(line.strip() for line in text.splitlines())), most)
+
+
+def printable(text: str) -> str:
+    """Return a text with whatever would act on a terminal, or not be printed, written out."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def told(error: BaseException) -> str:
+    """Return what an error says; nothing where a stranger's cannot say it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 MOST_SAID = 4000
@@ -67,6 +92,8 @@ def counted(n: int, one: str, more: str = "") -> str:
     '1 part is'
     """
     if not more:
-        ending = "ies" if one.endswith("y") else "es" if one.endswith(("ch", "sh", "s")) else "s"
-        more = one.removesuffix("y") + ending if ending == "ies" else one + ending
+        if one.endswith("y") and not one.endswith(("ay", "ey", "oy", "uy")):
+            more = one.removesuffix("y") + "ies"
+        else:
+            more = one + ("es" if one.endswith(("ch", "sh", "s", "x")) else "s")
     return f"{n:,} {one if n == 1 else more}"

@@ -38,6 +38,8 @@ def kozel(monkeypatch, capsys):
         (0, ("deal",), "0 deals"),
         (1, ("policy",), "1 policy"),
         (12345, ("match",), "12,345 matches"),
+        (2, ("day",), "2 days"),
+        (2, ("box",), "2 boxes"),
     ],
 )
 def test_counted_says_one_or_several(n, words, told):

@@ -13,9 +13,11 @@ import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import crashes, load_code, play, policy
+from kozel_sim import RuleSet, crashes, get_policy, load_code, play, policy
 from kozel_sim.cli import warn
 from kozel_sim.kit import first_move
+from kozel_sim.outside import shown
+from kozel_sim.policies.habits import CHANCE
 from kozel_sim.store import JOURNAL, LOCK, MANIFEST, clear_up
 from kozel_sim.words import in_one_line, quoted, shorten
 
@@ -236,6 +238,76 @@ def test_long_text_is_shortened_at_its_middle():
     assert quoted("x" * 10**6) == f"'{'x' * 100}...{'x' * 100}' (1,000,000 characters)"
     assert len(in_one_line("a b " * 10**6)) < 4100
     assert len(in_one_line("a" * 10**6)) < 300
+
+
+class Sly:
+    """A stranger's object, which cannot be written."""
+
+    def __repr__(self):
+        raise OSError("no")
+
+
+class Red:
+    def __repr__(self):
+        return "\x1b[31mred\nand more"
+
+
+def test_anything_can_be_shown():
+    for show in (quoted, shown):
+        assert show(Sly()) == "an object of the type Sly"
+        assert show(10**5000) == show(-(10**5000)) == "an object of the type int"
+        assert show(Red()) == r"\x1b[31mred and more"
+        assert show("\x1b\udc80") == r"'\x1b\udc80'"
+        assert len(show([0] * 10**4)) < 250
+
+
+@pytest.mark.parametrize("value", [10**5000, Sly(), Red()], ids=["number", "sly", "red"])
+def test_wrong_value_of_any_kind_is_refused_in_our_words(value):
+    says = r"object of the type|\\x1b\[31mred"
+    for ask in (
+        RuleSet.preset,
+        get_policy,
+        lambda wrong: RuleSet.preset("room-fish-all", wrong),
+        lambda wrong: play(wrong, ["random", "random"], 1, 0),
+        policy,
+    ):
+        with pytest.raises((ValueError, TypeError), match=says):
+            ask(value)
+
+
+def test_advice_of_ours_is_whole_where_a_file_is_refused(work, write):
+    source = (
+        FIRST
+        + """
+import random
+rng = random
+@policy
+def draws(view):
+    return int(rng.random() * 0) + first_move(view)
+"""
+    )
+    with pytest.raises(ValueError, match="draws random numbers of its own") as told:
+        load_code(write("draws.py", source))
+    assert str(told.value).endswith(CHANCE)
+
+
+def test_long_or_silent_errors_of_others_are_told_shortly(work, write):
+    with pytest.raises(ValueError, match=r"line 1: OSError: x{100}\.\.\.x{100} \(5,000 char"):
+        load_code(write("long.py", "raise OSError('x' * 5000)"))
+    silent = (
+        "class Silent(Exception):\n    def __str__(self):\n        raise OSError\nraise Silent\n"
+    )
+    with pytest.raises(ValueError, match=r"line 4: Silent: $"):
+        load_code(write("silent.py", silent))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use stays there")
+def test_code_loads_where_the_working_folder_is_removed(work, write):
+    path = write("loud.py", LOUD)
+    work.rmdir()
+    assert load_code(path) == ["loud"]
+    with pytest.raises(ValueError, match=r"no Python file at loud\.py"):
+        load_code("loud.py")
 
 
 @pytest.mark.parametrize(

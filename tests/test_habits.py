@@ -1,5 +1,6 @@
 """Policies that draw their own random numbers are refused, those that remember are told."""
 
+import importlib
 import itertools
 import random
 import secrets
@@ -12,7 +13,7 @@ import pytest
 from user_policies import own_registry
 
 from kozel_sim import load_code, policy
-from kozel_sim.policies.habits import find_chance, find_memory
+from kozel_sim.policies.habits import _parted, find_chance, find_memory
 
 RNG = np.random.default_rng(3)
 OWN = Random(3)
@@ -37,6 +38,17 @@ def imports_a_name_inside(view):
     return choice([1, 2])
 
 
+def imports_secrets_inside(view):
+    import secrets
+
+    return secrets.randbelow(3)
+
+
+def under_two_names(view):
+    drawing = random
+    return drawing.random()
+
+
 DRAWING = {
     "random": lambda view: random.random(),
     "a name of it": lambda view: choice([1, 2]),
@@ -52,8 +64,26 @@ DRAWING = {
     "in a helper": lambda view: helper(view),
     "imported inside": imports_inside,
     "a name imported inside": imports_a_name_inside,
+    "secrets imported inside": imports_secrets_inside,
+    "imported by a call": lambda view: __import__("random").random(),
+    "a part imported by a call": lambda view: __import__("numpy.random").random.rand(),
+    "by importlib": lambda view: importlib.import_module("numpy.random").rand(),
+    "under a name of its own": under_two_names,
 }
+
+
+def inner_list_of_the_same_name(view):
+    def inner():
+        SEEN = []  # noqa: N806
+        SEEN.append(view.seat)
+        return len(SEEN)
+
+    return inner() + (lambda SEEN: SEEN.pop())([0])  # noqa: N803
+
+
 STILL = {
+    "a list within that is called so too": inner_list_of_the_same_name,
+    "imports what draws nothing": lambda view: __import__("math").floor(0.5),
     "seeded by the View": lambda view: Random(view.word).random(),
     "numpy seeded by the View": lambda view: np.random.default_rng(int(view.word)).integers(3),
     "reads what is beside it": lambda view: len(SEEN) + COUNTS[0],
@@ -88,6 +118,19 @@ def test_policy_that_draws_is_refused_with_what_to_use(tmp_path):
         load_code(path)
     for needle in ("random.randrange (lucky.py, line 6)", "below(view.word, n)", "words=True"):
         assert needle in str(error.value)
+
+
+def test_steps_that_python_joins_are_two():
+    assert _parted("STORE_FAST_LOAD_FAST", ("a", "b")) == [("STORE_FAST", "a"), ("LOAD_FAST", "b")]
+    assert _parted("LOAD_FAST_CHECK", "a") == [("LOAD_FAST", "a")]
+    assert _parted("LOAD_CONST", (1, 2)) == [("LOAD_CONST", (1, 2))]
+
+
+def appends_within(view):
+    def inner():
+        SEEN.append(view.seat)
+
+    return inner()
 
 
 def appends(view):
@@ -140,7 +183,15 @@ def make_closures():
 
 
 REMEMBERING = [
-    *(appends, counts_on, asks_a_counter, has_an_attribute, sets_a_global, calls_one_that_keeps),
+    *(
+        appends,
+        appends_within,
+        counts_on,
+        asks_a_counter,
+        has_an_attribute,
+        sets_a_global,
+        calls_one_that_keeps,
+    ),
     *make_closures(),
 ]
 

@@ -7,15 +7,19 @@ so its chance comes from the View's words, and nothing stays from one decision t
 from __future__ import annotations
 
 import ast
+import builtins
 import dis
 import inspect
 import random
+import re
+import secrets
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from kozel_sim.fingerprint import codes_of, reached
 _MODULES = ("random", "secrets", "numpy.random")
 _SEEDABLE = ("Random", "default_rng", "RandomState", "Generator", "PCG64", "SeedSequence")
 """Names that are no chance where they are called with a seed."""
+_IMPORTERS = (builtins.__import__, import_module)
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 CHANCE = (
     "the same seed must give the same match; for chance take the View's random word, "
@@ -67,35 +72,66 @@ def _cells_of(function: Any) -> dict[str, Any]:
 
 def _drawn(code: CodeType, names: dict[str, Any]) -> Iterator[tuple[str, int | None]]:
     """Yield the random numbers that code draws, with its lines."""
-    steps = [s for s in dis.get_instructions(code) if s.opname not in ("PRECALL", "PUSH_NULL")]
+    steps = list(_steps(code))
     local: dict[str, Any] = {}
     value: Any = None
-    said, line = "", None
+    importer: Any = None
+    said = ""
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        kind = step.opname
-        if kind == "IMPORT_NAME":
-            value, said = _module(step.argval), step.argval
-        elif kind in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM") and isinstance(value, ModuleType):
-            value, said = getattr(value, step.argval, None), f"{said}.{step.argval}"
-        elif kind.startswith("STORE_FAST"):
-            local[step.argval] = value
-            value = None
+        kind = step.kind
+        if kind == "LOAD_CONST" and any(value is one for one in _IMPORTERS):
+            importer, value, said = value, None, str(step.name)
             continue
-        elif kind.startswith("LOAD_FAST"):
-            value, said = local.get(step.argval), str(step.argval)
+        if kind == "IMPORT_NAME":
+            value, said = _module(step.name), step.name
+        elif kind.startswith("CALL") and importer is not None:
+            value = _module(said if importer is import_module else said.partition(".")[0])
+        elif kind in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM") and isinstance(value, ModuleType):
+            value, said = getattr(value, step.name, None), f"{said}.{step.name}"
+        elif kind == "STORE_FAST":
+            local[step.name] = value
+            value = None
+        elif kind == "LOAD_FAST":
+            value, said = local.get(step.name), str(step.name)
         elif kind.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")):
-            value, said = names.get(step.argval), str(step.argval)
+            value = names.get(step.name, getattr(builtins, step.name, None))
+            said = str(step.name)
         else:
             value = None
-            continue
-        line = step.positions.lineno if step.positions else None
-        unseeded = bool(following and following.opname.startswith("CALL") and following.arg == 0)
+        importer = None
+        unseeded = bool(following and following.kind.startswith("CALL") and following.arg == 0)
         if _is_chance(value, unseeded):
-            yield said, line
+            yield said, step.line
+
+
+class _Step(NamedTuple):
+    """One thing that code does: what, with which name, the bare number, and its line."""
+
+    kind: str
+    name: Any
+    arg: int | None
+    line: int | None
+
+
+def _steps(code: CodeType) -> Iterator[_Step]:
+    for step in dis.get_instructions(code):
+        line = step.positions.lineno if step.positions else None
+        if step.opname not in ("PRECALL", "PUSH_NULL"):
+            for kind, name in _parted(step.opname, step.argval):
+                yield _Step(kind, name, step.arg, line)
+
+
+def _parted(kind: str, name: Any) -> list[tuple[str, Any]]:
+    """Return a step on local variables, of which Python may join two, as one or two plain ones."""
+    joined = re.findall("STORE_FAST|LOAD_FAST", kind)
+    if not joined:
+        return [(kind, name)]
+    return list(zip(joined, name if isinstance(name, tuple) else [name], strict=True))
 
 
 def _module(name: str) -> ModuleType | None:
-    return {"random": random, "numpy": np, "numpy.random": np.random}.get(name)
+    known = {"random": random, "secrets": secrets, "numpy": np, "numpy.random": np.random}
+    return known.get(name)
 
 
 def _is_chance(value: Any, unseeded: bool) -> bool:
@@ -143,11 +179,46 @@ def _changed(function: Any) -> Iterator[tuple[str, int]]:
         return
     first = function.__code__.co_firstlineno - 1
     known = _lasting(function)
-    for node in ast.walk(tree):
+    for node, own in _walk(tree):
         for target in _targets(node):
             base = reduce(lambda at, _: getattr(at, "value", at), range(8), target)
-            if isinstance(base, ast.Name) and base.id in known:
+            if isinstance(base, ast.Name) and base.id in known and base.id not in own:
                 yield f"changes {base.id!r}, which stays", first + node.lineno  # type: ignore[attr-defined]
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _walk(
+    node: ast.AST, own: frozenset[str] = frozenset(), inside: bool = False
+) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """Yield all nodes, each with the names that are local to a function within the outermost."""
+    if isinstance(node, _FUNCTIONS):
+        if inside:
+            bound, shared = _bound_in(node)
+            own = (own | bound) - shared
+        inside = True
+    yield node, own
+    for below in ast.iter_child_nodes(node):
+        yield from _walk(below, own, inside)
+
+
+def _bound_in(function: ast.AST) -> tuple[set[str], set[str]]:
+    """Return the names that a function binds, and those of them that it says are not its own."""
+    bound: set[str] = set()
+    shared: set[str] = set()
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            shared.update(node.names)
+        if not isinstance(node, _FUNCTIONS):
+            waiting += ast.iter_child_nodes(node)
+    return bound, shared
 
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:

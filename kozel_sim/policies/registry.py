@@ -36,7 +36,7 @@ from kozel_sim.policies.spec import (
     write_decimal,
 )
 from kozel_sim.view import N_PARAMS
-from kozel_sim.words import counted, did_you_mean, quoted, shorten
+from kozel_sim.words import counted, did_you_mean, quoted, shorten, told
 
 KEYWORDS = ("weights", "prefer", "mix")
 PLUGINS = "kozel_sim.policies"
@@ -90,7 +90,7 @@ def _load_plugin(plugin: EntryPoint) -> None:
         raise
     except BaseException as error:
         _restore(before)
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+        text = " ".join(f"{type(error).__name__}: {told(error)}".split())
         warnings.warn(
             f"the plug-in {plugin.name!r} of {home} is left out: {text}", UserWarning, stacklevel=2
         )
@@ -353,7 +353,9 @@ def ladder(name: str, stages: str, doc: str = "") -> Policy:
     'short_suits'
     """
     if not all(isinstance(word, str) for word in (name, stages)):
-        raise TypeError(f"a ladder is a name and the text of its stages, not {name!r}, {stages!r}")
+        raise TypeError(
+            f"a ladder is a name and the text of its stages, not {quoted(name)}, {quoted(stages)}"
+        )
     name, stages = read_name(name), read_name(stages)
     home = ("ladder", "", "")
     _check_name(name, home)
@@ -386,7 +388,7 @@ def _register(
     if len(params) > N_PARAMS:
         raise ValueError(f"policy {name} has {len(params)} parameters; at most {N_PARAMS} are kept")
     if not isinstance(words, bool):
-        raise TypeError(f"policy {name}: words must be True or False, not {words!r}")
+        raise TypeError(f"policy {name}: words must be True or False, not {quoted(words)}")
     taken_in = inspect.signature(function, follow_wrapped=False).parameters.values()
     if [p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in taken_in] != [True]:
         raise TypeError(
@@ -411,14 +413,16 @@ def _plain(function: object) -> types.FunctionType:
     plain = getattr(function, "py_func", function)
     odd = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     if not isinstance(plain, types.FunctionType) or any(kind(plain) for kind in odd):
-        raise TypeError(f"a policy must be a plain function choose(view) -> move, not {function!r}")
+        raise TypeError(
+            f"a policy must be a plain function choose(view) -> move, not {quoted(function)}"
+        )
     return plain
 
 
 def _number(policy: str, key: str, value: object) -> Decimal:
     """Return a parameter's default as a decimal; raise unless it is a finite number with a name."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"policy {policy}: {key}={value!r} is not a number")
+        raise TypeError(f"policy {policy}: {key}={quoted(value)} is not a number")
     if not re.fullmatch(r"\w+", key):
         raise ValueError(f"policy {policy}: {key!r} cannot name a parameter")
     try:
@@ -426,7 +430,7 @@ def _number(policy: str, key: str, value: object) -> Decimal:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"policy {policy}: {key}={value!r} is not a finite number")
+        raise ValueError(f"policy {policy}: {key}={quoted(value)} is not a finite number")
     return Decimal(repr(number))
 
 
@@ -489,8 +493,10 @@ def load_code(path: str | Path) -> list[str]:
     before = dict(_registry)
     # numba writes the module's name in UTF-8, in which not all names of files can be.
     stem = read_name(path.stem).encode(errors="replace").decode()
-    spec = importlib.util.spec_from_file_location(f"kozel_policies_{stem}", path.resolve())
-    if not path.is_file() or spec is None or spec.loader is None:
+    there = path.is_file()
+    name = f"kozel_policies_{stem}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve()) if there else None
+    if spec is None or spec.loader is None:
         raise ValueError(f"no Python file at {path}")
     read_code_text(path)
     module = importlib.util.module_from_spec(spec)
@@ -506,11 +512,21 @@ def load_code(path: str | Path) -> list[str]:
         if isinstance(error, SyntaxError) and Path(error.filename or "") == path.resolve():
             raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
         line = _line_in(path, error)
-        raise ValueError(f"{path}{line}: {type(error).__name__}: {shorten(str(error))}") from None
+        text = told(error) if _is_ours(error) else shorten(told(error))
+        raise ValueError(f"{path}{line}: {type(error).__name__}: {text}") from None
     new = [name for name in _registry if before.get(name) is not _registry[name]]
     if not new:
         raise ValueError(f"{path} registers no policy; put @policy above a function choose(view)")
     return new
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Tell whether an error is raised by kozel_sim, whose messages are as long as they must be."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    home = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+    return home.partition(".")[0] == "kozel_sim"
 
 
 def _restore(before: dict[str, _Entry]) -> None:
@@ -524,12 +540,15 @@ def _undisturbed() -> Iterator[None]:
 
     A run's folder is named from where the program was started.
     """
-    before = Path.cwd()
+    before = None
+    with suppress(OSError):  # it may have been removed
+        before = Path.cwd()
     try:
         yield
     finally:
-        with suppress(OSError):
-            os.chdir(before)
+        if before is not None:
+            with suppress(OSError):
+                os.chdir(before)
 
 
 def _line_in(path: Path, error: BaseException) -> str:
@@ -552,5 +571,5 @@ def read_policies(specs: str | Sequence[str | Policy]) -> list[Policy]:
         If it is neither, or something in it is not a policy's spec.
     """
     if isinstance(specs, Policy) or not isinstance(specs, Iterable):
-        raise TypeError(f"policies are a list of specs, or a text with commas, not {specs!r}")
+        raise TypeError(f"policies are a list of specs, or a text with commas, not {quoted(specs)}")
     return [get_policy(s) for s in (split_specs(specs) if isinstance(specs, str) else specs)]
