@@ -11,16 +11,15 @@ import pandas as pd
 from kozel_sim import report_plots, stats
 from kozel_sim.balance import seat_balance, seat_tables
 from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
-from kozel_sim.direction import POINTS_WIN, metric_words, rule_in_words
+from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
-from kozel_sim.plain import records
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
     decision_text,
-    part_of,
     rank_text,
     results_of,
     short_name,
@@ -32,7 +31,7 @@ from kozel_sim.schedule import VERSUS
 from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
 from kozel_sim.verdicts import Duel, alike_words, decisions_to_tell, duel_of
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -253,7 +252,7 @@ def _add_duels(played: Run, found: Results) -> None:
             last = records(of_duel)[-1]
             met = [f"{last['n_capped']:,} of {last['n_matches']:,}"] * bool(counts["n_capped"])
             rows.append([str(title), *numbers, p_text(last["p_value"]), *met])
-        columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
+        columns = ["duel", *map(metric_words, scales), "p-value"]
         columns += ["capped"] * bool(counts["n_capped"])
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
@@ -349,7 +348,7 @@ def _policy_changes(here: pd.DataFrame, of: str) -> Table:
 
 def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, str]) -> None:
     """Add what a run decided that may stop when it is sure."""
-    metric = rows[0]["metric"].replace("_", " ")
+    metric = metric_words(rows[0]["metric"])
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:

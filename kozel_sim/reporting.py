@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kozel_sim.crashes import look_after
 from kozel_sim.performing import prints_aside, say_rounding, warm_up, what_is_kept
-from kozel_sim.plain import records
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import (
     console,
     hush,
@@ -32,7 +32,7 @@ from kozel_sim.verdicts import (
     equivalence_words,
     is_equivalent,
 )
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,11 +215,6 @@ def print_run(played: Run | Totals) -> None:
 def tables_of(played: Run | Totals) -> list[tuple[str, int]]:
     """Return (preset, players) of each rule set of a run, in its order."""
     return [(rules["preset"], rules["knobs"]["players"]) for rules in played.manifest["rules"]]
-
-
-def part_of(frame: pd.DataFrame, preset: str, players: int) -> pd.DataFrame:
-    """Return the rows of one rule set."""
-    return frame[(frame["preset"] == preset) & (frame["players"] == players)]
 
 
 def print_board(
@@ -484,7 +479,7 @@ def print_comparison(played: Run, margin: str | None = None) -> None:
             continue
         lines = [
             {
-                "metric": row["metric"].replace("_", " "),
+                "metric": metric_words(row["metric"]),
                 row["policy"]: f"{scale * row['estimate']:.{digits}f}{unit}",
                 row["against"]: f"{scale * row['against_estimate']:.{digits}f}{unit}",
                 "difference": spread((row["difference"], row["ci_low"], row["ci_high"]), *form),
@@ -520,7 +515,7 @@ DECIDED = {
 
 def decision_text(row: dict[str, Any]) -> str:
     """Say in plain words what a stopping rule decided of a comparison, and by which measure."""
-    return f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}"
+    return f"{row['key']}: {DECIDED[row['decision']].format(metric_words(row['metric']))}"
 
 
 def verdict(row: dict[str, Any], rules: str) -> str:

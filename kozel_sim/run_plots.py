@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
-from kozel_sim.direction import better_of, in_words, metric_words, sign_of
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -41,7 +41,7 @@ from kozel_sim.sequential import FIRST_LOOK, sequence_of
 from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 MOST_BINS = 60
 """Points are put together until there are no more bins than these."""

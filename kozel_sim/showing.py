@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.direction import metric_words
+from kozel_sim.words import metric_words
 
 MOST_BOARDS = 4
 """Leaderboards of so many tables are shown."""
