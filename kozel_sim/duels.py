@@ -18,7 +18,7 @@ import pandas as pd
 from kozel_sim import stats
 from kozel_sim.checks import Engine, read_rule_sets
 from kozel_sim.decision import Policy
-from kozel_sim.equivalence import Margin, equivalence_of, read_margin
+from kozel_sim.equivalence import Margin, equivalence_columns, read_margin
 from kozel_sim.metrics import (
     METRICS,
     DealSums,
@@ -208,13 +208,8 @@ def _comparison(
 
 def _equivalence(found: stats.Estimate, metric: str, margin: Margin) -> dict[str, Any]:
     """Return what two one-sided tests say of a difference; nothing of another metric's."""
-    names = ("margin", "p_equivalent", "equivalent_low", "equivalent_high", "equivalent")
-    if metric != margin.metric:
-        return dict.fromkeys(names)
-    said = equivalence_of(found, margin.plain)
-    sure = said.p_value <= 1 - found.level
-    values = (margin.plain, said.p_value, said.ci_low, said.ci_high, sure)
-    return dict(zip(names, values, strict=True))
+    columns = equivalence_columns(found, margin, found.level)
+    return columns if metric == margin.metric else dict.fromkeys(columns)
 
 
 def _reduction(sides: Sequence[pd.DataFrame], kind: Metric, means: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
-from kozel_sim.equivalence import Margin, equivalence_of, read_margin
+from kozel_sim.equivalence import equivalence_columns, read_margin
 from kozel_sim.metrics import DealSums, holm, metric_of, parts_of
 from kozel_sim.odds import PAIR_COLUMNS
 
@@ -179,15 +179,7 @@ def pairwise(
                 }
                 | {"method": one.method}
                 | (sums.odds(i, j, each) if sums.rate else {})
-                | (_equivalence(one, margin, len(pairs), level) if margin else {})
+                | (equivalence_columns(one, margin, level, len(pairs)) if margin else {})
             )
     columns += ["margin", "p_equivalent", "equivalent"] if margin else []
     return pd.DataFrame(rows, columns=columns)
-
-
-def _equivalence(
-    one: stats.Estimate, margin: Margin, pairs: int, level: float
-) -> dict[str, float | bool]:
-    """Return what two one-sided tests say of one pair out of several."""
-    p = min(1.0, pairs * equivalence_of(one, margin.plain).p_value)
-    return {"margin": margin.plain, "p_equivalent": p, "equivalent": p <= 1 - level}
