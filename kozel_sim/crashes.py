@@ -12,19 +12,25 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kozel_sim.words import counted
+from kozel_sim.performing import parts_in
+from kozel_sim.words import in_one_line, shorten
 
 if TYPE_CHECKING:
     from kozel_sim.decision import Policy
 
-_SENT_BY_OTHERS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE", "SIGQUIT", "SIGALRM")
+_SENT_BY_OTHERS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE", "SIGQUIT", "SIGALRM")
 _PASSED_ON = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+_MOST_NAMED = 10
+"""How many policies a message names."""
+_MOMENT = 1.0
+"""Seconds that a child has to end by itself, of a signal that it may have got too."""
 _notes: int | None = None
 """Where the child writes its notes; None in any other process."""
 
@@ -55,7 +61,13 @@ def look_after(policies: Sequence[Policy], folder: Path | None) -> None:
         for policy in policies
         if any(isinstance(part, Function) for _, part in policy.parts)
     ]
-    _note(policies=names, folder=None if folder is None else str(folder), made=made)
+    named = [shorten(name) for name in names[:_MOST_NAMED]]
+    _note(
+        policies=named,
+        players=len(names),
+        made=made,
+        folder=None if folder is None else str(folder),
+    )
 
 
 def ends_by_itself() -> None:
@@ -95,27 +107,58 @@ def _end_with_parent(alive: int) -> None:
 
 def _wait(child: int, notes: int) -> NoReturn:
     """Pass signals on to the child, and end as it does."""
-    while True:
-        number, status = os.waitpid(child, os.WNOHANG)
-        if number:
-            break
-        caught, sender = _next_signal()
-        # What a terminal sends, the child has got by itself.
-        if caught in _PASSED_ON and sender:
-            os.kill(child, caught)
     facts: dict[str, Any] = {}
-    with os.fdopen(notes, encoding="utf-8") as lines:
-        for line in lines:
-            facts |= json.loads(line)
+    # A pipe that nobody reads is full at some time, and then the child would wait for ever.
+    reader = threading.Thread(target=_read_notes, args=(notes, facts), daemon=True)
+    reader.start()
+    status = _end_of(child)
+    # A process of the child's may outlive it, and keep the pipe open.
+    reader.join(_MOMENT)
     code = os.waitstatus_to_exitcode(status)
     if code >= 0 and facts.get("ended"):
         os._exit(code)
     if code < 0 and signal.Signals(-code).name in _SENT_BY_OTHERS:
-        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+        signal.signal(-code, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
         os.kill(os.getpid(), -code)
-    print(f"kozel: error: {_tell(code, facts)}", file=sys.stderr, flush=True)
+    print(f"kozel: error: {in_one_line(_tell(code, facts))}", file=sys.stderr, flush=True)
     os._exit(2)
+
+
+def _read_notes(notes: int, facts: dict[str, Any]) -> None:
+    with os.fdopen(notes, encoding="utf-8") as lines:
+        for line in lines:
+            facts |= json.loads(line)
+
+
+def _end_of(child: int) -> int:
+    """Return the child's status at its end; pass on meanwhile what it has not got by itself."""
+    passed: set[int] = set()
+    status = _status(child)
+    while status is None:
+        caught, sender = _next_signal()
+        # What a terminal sends, the child has got by itself; so it has what was sent to the whole
+        # group of processes, of which it ends within a moment.
+        if caught in _PASSED_ON and sender and caught not in passed:
+            passed.add(caught)
+            status = _status(child, _MOMENT)
+            if status is None:
+                os.kill(child, caught)
+        else:
+            status = _status(child)
+    return status
+
+
+def _status(child: int, seconds: float = 0.0) -> int | None:
+    """Return the child's status if it ends within so many seconds; None if it still runs."""
+    until = time.monotonic() + seconds
+    while True:
+        number, status = os.waitpid(child, os.WNOHANG)
+        if number:
+            return status
+        if time.monotonic() >= until:
+            return None
+        time.sleep(0.02)
 
 
 def _next_signal() -> tuple[int, int]:
@@ -131,11 +174,15 @@ def _next_signal() -> tuple[int, int]:
 def _tell(code: int, facts: dict[str, Any]) -> str:
     """Say how a policy's code ended the process, and what is kept of the run."""
     names = facts.get("policies") or []
-    who = {0: "a policy's code", 1: f"the code of policy {names[0] if names else ''}"}.get(
-        len(names), f"the code of one of the policies {', '.join(names)}"
+    more = facts.get("players", 0) - len(names)
+    listed = ", ".join(names) + (f" and {more:,} more" if more else "")
+    who = {0: "a policy's code", 1: f"the code of policy {listed}"}.get(
+        len(names), f"the code of one of the policies {listed}"
     )
     if code >= 0:
         what = f"ended the process by itself (exit code {code})"
+    elif signal.Signals(-code).name == "SIGKILL":
+        what = "was killed with its process, perhaps for lack of memory"
     else:
         what = (
             f"crashed the process ({signal.strsignal(-code)}): such is a recursion without end, or "
@@ -146,7 +193,5 @@ def _tell(code: int, facts: dict[str, Any]) -> str:
         from kozel_sim.store import clear_up
 
         parts = clear_up(Path(facts["folder"]), [Path(p) for p in facts["made"]])
-        if parts:
-            where = f"{counted(parts, 'part is', 'parts are')} in {facts['folder']}"
-            kept = f"; {where}, and the same command goes on"
+        kept = parts_in(facts["folder"], parts) if parts else ""
     return f"{who} {what}; kozel check-policy tells in which position{kept}"

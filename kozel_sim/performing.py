@@ -30,10 +30,7 @@ def warm_up(aggregate: bool = False, engine: Engine = "auto") -> None:
     if engine == "reference":
         return
     field = ["random", "random"]
-    if aggregate:
-        simulate("room-fish-all", field, 1, seed=0, engine=engine, aggregate=True)
-    else:
-        simulate("room-fish-all", field, 1, seed=0, engine=engine)
+    simulate("room-fish-all", field, 1, seed=0, engine=engine, aggregate=aggregate)
 
 
 def say_rounding(planned: Tournament) -> None:
@@ -48,9 +45,13 @@ def say_rounding(planned: Tournament) -> None:
 
 def what_is_kept(folder: Path | None, manifest: dict[str, Any]) -> str:
     """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
+    from kozel_sim.extending import look_up
 
-    if folder is None or not holds_run(folder, manifest):
+    if folder is None or not (found := look_up(folder, manifest)).manifest:
         return ""
-    n = len(read_manifest(folder)["files"])
+    return parts_in(folder, len(found.files))
+
+
+def parts_in(folder: Path | str, n: int) -> str:
+    """Say how many parts of a run stay in its folder."""
     return f"; {counted(n, 'part is', 'parts are')} in {folder}, and the same command goes on"

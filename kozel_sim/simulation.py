@@ -50,6 +50,23 @@ def simulate(
 ) -> Totals: ...
 
 
+@overload
+def simulate(
+    rules: RuleSet | str,
+    policies: Sequence[str | Policy] | str,
+    matches: int,
+    seed: int | None = None,
+    *,
+    engine: Engine = "auto",
+    workers: int = 1,
+    seating: int = 0,
+    chunk: int | None = None,
+    progress: ShowProgress = None,
+    folder: str | Path | None = None,
+    aggregate: bool,
+) -> Run | Totals: ...
+
+
 def simulate(
     rules: RuleSet | str,
     policies: Sequence[str | Policy] | str,

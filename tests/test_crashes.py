@@ -1,18 +1,21 @@
 """The command line beside users' code that prints, wanders, ends or crashes the process."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from command_line import picture, runner
 from user_policies import own_registry
 
-from kozel_sim import crashes, load_code, play
+from kozel_sim import crashes, load_code, play, policy
 from kozel_sim.cli import warn
+from kozel_sim.kit import first_move
 from kozel_sim.store import JOURNAL, LOCK, MANIFEST, clear_up
 from kozel_sim.words import in_one_line, quoted, shorten
 
@@ -81,6 +84,62 @@ def test_code_that_ends_the_process_is_told(work, write):
     done = run(*TABLE, "--code", path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "a policy's code ended the process by itself (exit code 7)" in done.stderr
+
+
+@needs_fork
+def test_code_that_is_killed_is_told(work, write):
+    path = write("killed.py", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    done = run(*TABLE, "--code", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a policy's code was killed with its process, perhaps for lack of memory" in done.stderr
+
+
+@needs_fork
+def test_notes_longer_than_a_pipe_holds_do_not_stop_the_command(work, write):
+    source = "from kozel_sim import crashes\ncrashes._note(made=['x' * 250] * 1000)\nraise OSError"
+    done = run(*TABLE, "--code", write("notes.py", source))
+    assert done.returncode == 2
+    assert "notes.py, line 3: OSError" in done.stderr
+
+
+def test_of_many_policies_some_are_named(monkeypatch):
+    notes = {}
+    monkeypatch.setattr(crashes, "_notes", 1)
+    monkeypatch.setattr(crashes, "_note", lambda **facts: notes.update(facts))
+    with own_registry():
+        own = policy(name="mine")(lambda view: first_move(view))
+        crashes.look_after([own] * 300, None)
+    assert len(json.dumps(notes)) < 4000
+    said = crashes._tell(-signal.SIGSEGV, notes)
+    assert said.startswith(
+        f"the code of one of the policies {', '.join(['mine'] * 10)} and 290 more"
+    )
+
+
+@needs_fork
+def test_signal_to_the_whole_group_reaches_the_code_once(work, write):
+    source = """
+import os, signal, sys, time
+def got(*_):
+    os.write(1, b"x")
+    time.sleep(0.4)
+    os._exit(0)
+signal.signal(signal.SIGTERM, got)
+open("ready", "w").close()
+while True:
+    time.sleep(0.05)
+"""
+    path = write("waits.py", source)
+    words = [KOZEL, *TABLE, "--code", str(path)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as asked:
+        while not (work / "ready").exists() and asked.poll() is None:
+            time.sleep(0.02)
+        os.killpg(asked.pid, signal.SIGTERM)
+        out, err = asked.communicate(timeout=60)
+    assert out == "x"
+    assert "ended the process by itself (exit code 0)" in err
 
 
 @needs_fork
