@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import special
 from scipy import stats as distributions
 
-from kozel_sim import stats
 from kozel_sim.duels import COMPARED, compare
 from kozel_sim.equivalence import deals_for_equivalence, need_deviation, read_margin
+from kozel_sim.intervals import LEVEL, need_level
 from kozel_sim.words import metric_words
 
 POWERS = (0.8, 0.9, 0.95)
@@ -35,7 +35,7 @@ def plan(
     pilot: pd.DataFrame,
     detect: float,
     power: float = 0.9,
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     metric: str = "points_per_match",
     seconds_per_deal: float = 0.0,
     equivalent: float | None = None,
@@ -115,7 +115,7 @@ def plan(
 
 def need_plan(detect: float, power: float, level: float, metric: str) -> None:
     """Raise ValueError if a plan is asked for that cannot be made."""
-    stats.need_level(level)
+    need_level(level)
     if not 0 < detect < math.inf:
         raise ValueError(f"detect must be more than 0, not {detect!r}")
     if metric == "goat_rate" and detect >= 1:

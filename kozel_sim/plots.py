@@ -44,8 +44,8 @@ from kozel_sim.drawing import (
     wrapped,
 )
 from kozel_sim.field_plots import changes, nash, payoffs, ratings
+from kozel_sim.intervals import percent
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
-from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 from kozel_sim.words import metric_words
 

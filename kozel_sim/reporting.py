@@ -225,7 +225,7 @@ def print_board(
     """Print one leaderboard; ranks, where they are given, hold all together."""
     from rich.table import Table
 
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     level = percent(summary["level"].iloc[0])
     first = summary.iloc[0]
@@ -343,7 +343,7 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
     """Print a table with a row per rule set, and a column per metric or policy."""
     from rich.table import Table
 
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     prefix, middle = ("diff_", "difference") if paired else ("", "estimate")
     level = percent(rows["level"].iloc[0])
@@ -439,7 +439,7 @@ def print_duels(played: Run) -> None:
 
     from kozel_sim.direction import rule_in_words
     from kozel_sim.duels import compare
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     found = compare(played.frame)
     for preset, players in tables_of(played):

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from kozel_sim.stats import LEVEL, Estimate
+from kozel_sim.intervals import LEVEL, Estimate
 
 FIRST_LOOK = 100
 """Deals before an interval is believed: it leans on the central limit theorem."""
