@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from kozel_sim import stats
+from kozel_sim.intervals import LEVEL
 from kozel_sim.metrics import DealSums, holm, parts_of
 from kozel_sim.rows import number_matches
 from kozel_sim.words import counted
@@ -89,7 +89,7 @@ def chi_square(totals: Floats, counts: Floats) -> ChiSquare:
     return ChiSquare(statistic, df, float(special.chdtrc(df, statistic)))
 
 
-def seat_tables(frame: pd.DataFrame, level: float = stats.LEVEL) -> pd.DataFrame:
+def seat_tables(frame: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
     """Return goat rate and points of the whole field by seat, and by who led the first round.
 
     Parameters

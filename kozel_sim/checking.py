@@ -27,13 +27,13 @@ from kozel_sim.decision import Function, IllegalMoveError, Policy
 from kozel_sim.engine.entries import ask
 from kozel_sim.engine.layout import DESK
 from kozel_sim.engine.players import compiled, encode_players
+from kozel_sim.intervals import Estimate
 from kozel_sim.moves import move_text
 from kozel_sim.names import read_name
 from kozel_sim.policies import get_policy, load_code
 from kozel_sim.positions import Position, random_positions
 from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
-from kozel_sim.stats import Estimate
 from kozel_sim.tiles import Hand
 from kozel_sim.timing import time_decisions, warm_up, write_view
 from kozel_sim.tournaments import tournament

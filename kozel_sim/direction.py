@@ -76,20 +76,6 @@ def sign_of(better: str) -> float:
     return -1.0 if better == LESS else 1.0
 
 
-def metric_words(metric: str) -> str:
-    """Return what a metric is called in tables and plots.
-
-    A room's rating is what a finished match is worth under its rules; that of ``kozel ratings`` is
-    a policy's strength in a field.
-
-    Examples
-    --------
-    >>> metric_words("rating"), metric_words("points_per_match")
-    ('room rating', 'points per match')
-    """
-    return "room rating" if metric == "rating" else metric.replace("_", " ")
-
-
 def in_words(metric: str, better: str) -> str:
     """Say which way a metric is better, behind a comma; nothing where that is not known.
 

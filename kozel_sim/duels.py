@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kozel_sim import stats
 from kozel_sim.checks import Engine, read_rule_sets
 from kozel_sim.decision import Policy
-from kozel_sim.equivalence import Margin, equivalence_of, read_margin
+from kozel_sim.equivalence import Margin, equivalence_columns, read_margin
+from kozel_sim.intervals import LEVEL, Estimate, p_value
 from kozel_sim.metrics import (
     METRICS,
     DealSums,
@@ -103,7 +103,7 @@ def two_policies(first: str | Policy, second: str | Policy) -> list[Policy]:
 
 def compare(
     frame: pd.DataFrame,
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     equivalent: str | float | Margin | None = None,
 ) -> pd.DataFrame:
     """Return how the two policies of each duel differ, paired by deal.
@@ -193,7 +193,7 @@ def _comparison(
         }
         | {"difference": found.estimate, "std_error": found.std_error}
         | {"ci_low": found.ci_low, "ci_high": found.ci_high}
-        | {"p_value": stats.p_value(found)}
+        | {"p_value": p_value(found)}
         | {"variance_reduction": _reduction(sides, METRICS[metric], means), "level": level}
         | {
             "n_matches": sums.matches,
@@ -206,15 +206,10 @@ def _comparison(
     )
 
 
-def _equivalence(found: stats.Estimate, metric: str, margin: Margin) -> dict[str, Any]:
+def _equivalence(found: Estimate, metric: str, margin: Margin) -> dict[str, Any]:
     """Return what two one-sided tests say of a difference; nothing of another metric's."""
-    names = ("margin", "p_equivalent", "equivalent_low", "equivalent_high", "equivalent")
-    if metric != margin.metric:
-        return dict.fromkeys(names)
-    said = equivalence_of(found, margin.plain)
-    sure = said.p_value <= 1 - found.level
-    values = (margin.plain, said.p_value, said.ci_low, said.ci_high, sure)
-    return dict(zip(names, values, strict=True))
+    columns = equivalence_columns(found, margin, found.level)
+    return columns if metric == margin.metric else dict.fromkeys(columns)
 
 
 def _reduction(sides: Sequence[pd.DataFrame], kind: Metric, means: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ from scipy import stats as distributions
 
 from kozel_sim.intervals import Estimate, need_level
 from kozel_sim.metrics import METRICS, metric_of
-from kozel_sim.words import quoted
+from kozel_sim.words import metric_words, quoted
 
 MANY = 10_000
 """Deals from which Student's t is as good as normal."""
@@ -58,7 +58,12 @@ class Margin:
     def words(self) -> str:
         """The margin with its unit."""
         unit = "percentage points of " if METRICS[self.metric].rate else ""
-        return f"{self.value:g} {unit}{self.metric.replace('_', ' ')}"
+        return f"{self.value:g} {unit}{metric_words(self.metric)}"
+
+    @classmethod
+    def of_plain(cls, plain: float, metric: str) -> Margin:
+        """Return the margin from what tables have, see `plain`."""
+        return cls(100 * plain if metric_of(metric).rate else plain, metric)
 
 
 def read_margin(text: str | float | Margin, metric: str = "goat_rate") -> Margin:
@@ -138,6 +143,42 @@ def equivalence_of(found: Estimate, margin: float) -> Equivalence:
     )
 
 
+def equivalence_columns(
+    found: Estimate, margin: Margin, level: float, pairs: int = 1
+) -> dict[str, float | bool]:
+    """Return what two one-sided tests say of a difference, as columns of a table.
+
+    Parameters
+    ----------
+    found : Estimate
+        The paired difference.
+    margin : Margin
+        Of its metric.
+    level : float
+        One less the chance to call equal what is not, of any of the pairs.
+    pairs : int, default 1
+        How many differences are tested together (Bonferroni).
+    """
+    said = equivalence_of(found, margin.plain)
+    p = min(1.0, pairs * said.p_value)
+    return {
+        "margin": margin.plain,
+        "p_equivalent": p,
+        "equivalent_low": said.ci_low,
+        "equivalent_high": said.ci_high,
+        "equivalent": p <= 1 - level,
+    }
+
+
+def need_deviation(deviation: float) -> None:
+    """Raise ValueError unless deals have a spread, without which nothing says how many it takes."""
+    if not 0 < deviation < math.inf:
+        raise ValueError(
+            f"deviation must be more than 0, not {deviation!r}: deals that agree show "
+            "neither a difference nor that there is none"
+        )
+
+
 def deals_for_equivalence(margin: float, deviation: float, power: float, level: float) -> int:
     """Return how many deals show a difference of 0 to lie within a margin, at least 2.
 
@@ -146,7 +187,7 @@ def deals_for_equivalence(margin: float, deviation: float, power: float, level: 
     margin : float
         In the unit of the deviation.
     deviation : float
-        Of one deal's paired difference.
+        Of one deal's paired difference; more than 0, as deals that agree show no equivalence.
     power : float
         The chance that both tests reject.
     level : float
@@ -160,8 +201,7 @@ def deals_for_equivalence(margin: float, deviation: float, power: float, level: 
     need_level(level)
     if not 0 < power < 1:
         raise ValueError(f"power must be between 0 and 1, like 0.9, not {quoted(power)}")
-    if deviation == 0:
-        return 2
+    need_deviation(deviation)
     z = float(special.ndtri(level) + special.ndtri((1 + power) / 2))
     about = (z * deviation / margin) ** 2
     if about > MANY:

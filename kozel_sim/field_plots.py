@@ -31,7 +31,7 @@ from kozel_sim.drawing import (
     title_of,
     wrapped,
 )
-from kozel_sim.stats import percent
+from kozel_sim.intervals import percent
 from kozel_sim.style import in_own_style
 
 PAYOFFS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kozel_sim.intervals import LEVEL, percent
 from kozel_sim.report_results import seated
 from kozel_sim.runs import Run, Totals
 from kozel_sim.schedule import ROTATIONS
-from kozel_sim.stats import LEVEL, percent
 
 METHODS = {
     "t, clustered by deal": "Means (points, rating, rounds, goats per match): a ratio of sums over "

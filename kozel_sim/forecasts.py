@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 from scipy import special
 
-from kozel_sim import stats
 from kozel_sim.checks import need_positive
 from kozel_sim.duels import compare
+from kozel_sim.intervals import LEVEL
 from kozel_sim.planning import deals_needed, need_plan
 from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, MOST_DEALS, looks
 from kozel_sim.stopping import SprtStop
@@ -26,7 +26,7 @@ def forecast(
     pilot: pd.DataFrame,
     detect: float,
     power: float = 0.9,
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     metric: str = "points_per_match",
     stop: SprtStop | None = None,
     *,

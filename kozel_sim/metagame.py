@@ -25,10 +25,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import optimize
 
-from kozel_sim import stats
 from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.few import unseen_error
+from kozel_sim.intervals import LEVEL, difference_estimate, need_level, p_value, without_dust
 from kozel_sim.metrics import (
     DealSums,
     duels_of,
@@ -168,7 +168,7 @@ class _Game:
 def payoffs(
     frame: pd.DataFrame,
     metric: str = "points_per_match",
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     simultaneous: bool = False,
 ) -> pd.DataFrame:
     """Return what every policy does better against every other.
@@ -205,7 +205,7 @@ def payoffs(
     >>> table["policy"].tolist(), bool(table["payoff"][0] == -table["payoff"][1])
     (['dump_heavy', 'random'], True)
     """
-    stats.need_level(level)
+    need_level(level)
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         game = _Game.of(part, metric)
@@ -215,11 +215,11 @@ def payoffs(
         found = {}
         for pair, influence in pairs.items():
             both = (float(matrix[pair]), error_of(influence))
-            payoff, error = (stats.without_dust(x, game.scale) for x in both)
+            payoff, error = (without_dust(x, game.scale) for x in both)
             n = len(influence)
             error = math.hypot(error, game.unseen(pair))
-            found[pair] = stats.difference_estimate(payoff, error, n, inside, game.rate)
-        plain = [stats.p_value(one) for one in found.values()]
+            found[pair] = difference_estimate(payoff, error, n, inside, game.rate)
+        plain = [p_value(one) for one in found.values()]
         for (pair, one), p, p_holm in zip(found.items(), plain, holm(plain), strict=True):
             method = one.method + (f", Bonferroni over {len(pairs)}" if simultaneous else "")
             for first, second, turn in ((*pair, 1), (*pair[::-1], -1)):
@@ -238,7 +238,7 @@ def payoffs(
 def nash(
     frame: pd.DataFrame,
     metric: str = "points_per_match",
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     resamples: int = 200,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -286,7 +286,7 @@ def nash(
     >>> nash(run.frame, resamples=20)["share"].tolist()
     [1.0, 0.0]
     """
-    stats.need_level(level)
+    need_level(level)
     if resamples < 2:
         raise ValueError(f"resamples must be at least 2, not {resamples}")
     rows: list[dict[str, Any]] = []
@@ -340,7 +340,7 @@ def _mixture(matrix: Floats) -> Floats:
 
 
 def intransitive(
-    frame: pd.DataFrame, metric: str = "points_per_match", level: float = stats.LEVEL
+    frame: pd.DataFrame, metric: str = "points_per_match", level: float = LEVEL
 ) -> pd.DataFrame:
     """Return all triples of which each does better than the next, and the last than the first.
 

@@ -24,6 +24,7 @@ from kozel_sim import stats
 from kozel_sim.capped import capped_in
 from kozel_sim.direction import better_of, sign_of
 from kozel_sim.fixed import Span
+from kozel_sim.intervals import Estimate
 from kozel_sim.odds import PAIR_COLUMNS, columns_of_pair
 from kozel_sim.rows import number_matches, strata_of
 from kozel_sim.schedule import VERSUS
@@ -162,13 +163,13 @@ class DealSums:
         residuals = self.totals - self.means[:, None] * self.counts
         return np.asarray(residuals / self.counts.sum(axis=1, keepdims=True))
 
-    def mean(self, place: int, level: float) -> stats.Estimate:
+    def mean(self, place: int, level: float) -> Estimate:
         """Return the mean of the name at a place, clustered by deal."""
         totals, counts = self.totals[place], self.counts[place]
         found = stats.clustered_mean(totals, counts, level, self.rate, self.strata, self.span)
         return replace(found, better=self.better)
 
-    def difference(self, first: int, second: int, level: float) -> stats.Estimate:
+    def difference(self, first: int, second: int, level: float) -> Estimate:
         """Return the first mean less the second, paired and clustered by deal."""
         one, two = ((self.totals[i], self.counts[i]) for i in (first, second))
         found = stats.clustered_difference(one, two, level, self.rate, self.strata)

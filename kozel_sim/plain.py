@@ -1,4 +1,4 @@
-"""Frames as plain values, for JSON."""
+"""Frames as plain values, for JSON, and of one rule set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def part_of(frame: pd.DataFrame, preset: str, players: int) -> pd.DataFrame:
+    """Return the rows of one rule set."""
+    return frame[(frame["preset"] == preset) & (frame["players"] == players)]
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

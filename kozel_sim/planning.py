@@ -10,10 +10,10 @@ import pandas as pd
 from scipy import special
 from scipy import stats as distributions
 
-from kozel_sim import stats
 from kozel_sim.duels import COMPARED, compare
-from kozel_sim.equivalence import deals_for_equivalence, read_margin
-from kozel_sim.words import quoted
+from kozel_sim.equivalence import deals_for_equivalence, need_deviation, read_margin
+from kozel_sim.intervals import LEVEL, need_level
+from kozel_sim.words import metric_words, quoted
 
 POWERS = (0.8, 0.9, 0.95)
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -35,7 +35,7 @@ def plan(
     pilot: pd.DataFrame,
     detect: float,
     power: float = 0.9,
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     metric: str = "points_per_match",
     seconds_per_deal: float = 0.0,
     equivalent: float | None = None,
@@ -115,7 +115,7 @@ def plan(
 
 def need_plan(detect: float, power: float, level: float, metric: str) -> None:
     """Raise ValueError if a plan is asked for that cannot be made."""
-    stats.need_level(level)
+    need_level(level)
     if not 0 < detect < math.inf:
         raise ValueError(f"detect must be more than 0, not {quoted(detect)}")
     if metric == "goat_rate" and detect >= 1:
@@ -142,13 +142,18 @@ def _plans(
     if n < 2:
         raise ValueError(f"a pilot of {n} deal tells nothing of the spread; play at least 2")
     deviation = float(one["std_error"]) * math.sqrt(n)
+    if deviation == 0:
+        raise ValueError(
+            f"a pilot whose {n} deals all have 0 {metric_words(one['metric'])} tells nothing of "
+            "the spread; play more, or take another metric"
+        )
     high = deviation * math.sqrt((n - 1) / distributions.chi2.ppf(1 - level, n - 1))
     of_a_deal = int(one["n_matches"]) / n
     needed = deals_needed if method == DIFFERENCE else deals_for_equivalence
     rows = []
     for number, (detect, power) in enumerate(asked):
         deals = needed(detect, deviation, power, level)
-        deals_high = needed(detect, high, power, level) if deviation > 0 else max(n, 2)
+        deals_high = needed(detect, high, power, level)
         unpaired = deals * of_a_deal / max(1 - float(one["variance_reduction"]), 1e-9)
         rows.append(
             {key: one[key] for key in ("preset", "players", "duel", "metric")}
@@ -179,8 +184,7 @@ def deals_needed(detect: float, deviation: float, power: float, level: float) ->
     # statsmodels is slow to load.
     from statsmodels.stats.power import TTestPower
 
-    if deviation == 0:
-        return 2
+    need_deviation(deviation)
     effect = detect / deviation
     if effect < LEAST:
         raise ValueError(

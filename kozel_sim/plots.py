@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kozel_sim.direction import better_of, in_words, metric_words, sign_of
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -44,9 +44,10 @@ from kozel_sim.drawing import (
     wrapped,
 )
 from kozel_sim.field_plots import changes, nash, payoffs, ratings
+from kozel_sim.intervals import percent
 from kozel_sim.run_plots import convergence, points, rounds, tell, tells
-from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
+from kozel_sim.words import metric_words
 
 __all__ = [
     "ablation",

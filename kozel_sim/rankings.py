@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kozel_sim import stats
-from kozel_sim.equivalence import Margin, equivalence_of, read_margin
+from kozel_sim.equivalence import equivalence_columns, read_margin
+from kozel_sim.intervals import LEVEL, need_level, p_value
 from kozel_sim.metrics import DealSums, holm, metric_of, parts_of
 from kozel_sim.odds import PAIR_COLUMNS
 
 
-def ranking(
-    frame: pd.DataFrame, metric: str = "goat_rate", level: float = stats.LEVEL
-) -> pd.DataFrame:
+def ranking(frame: pd.DataFrame, metric: str = "goat_rate", level: float = LEVEL) -> pd.DataFrame:
     """Return the field in order, with simultaneous intervals of estimates and of ranks.
 
     Parameters
@@ -66,7 +64,7 @@ def ranking(
     [['dump_heavy', 1, 1, 1], ['random', 2, 2, 2]]
     """
     metric_of(metric)
-    stats.need_level(level)
+    need_level(level)
     rows: list[dict[str, Any]] = []
     for keys, part in parts_of(frame):
         sums = DealSums.of(part, metric)
@@ -105,7 +103,7 @@ def _comparisons(
     """Return who is better than whom for certain, ``[place, place]``, and adjusted p-values."""
     pairs = sums.pairs()
     found = [sums.difference(i, j, 1 - alpha) for i, j in pairs]
-    adjusted = holm([stats.p_value(one) for one in found])
+    adjusted = holm([p_value(one) for one in found])
     better = np.zeros((len(sums.names), len(sums.names)), bool)
     for (i, j), one, p in zip(pairs, found, adjusted, strict=True):
         if p <= alpha:
@@ -116,7 +114,7 @@ def _comparisons(
 def pairwise(
     frame: pd.DataFrame,
     metric: str = "goat_rate",
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
     equivalent: float | None = None,
 ) -> pd.DataFrame:
     """Return the paired difference of every two policies of a field.
@@ -149,7 +147,7 @@ def pairwise(
     >>> bool(pairwise(run.frame)["p_holm"][0] < 0.05)
     True
     """
-    stats.need_level(level)
+    need_level(level)
     margin = None if equivalent is None else read_margin(equivalent, metric)
     columns = ["preset", "players", "policy", "against", "metric", "better", "difference"]
     columns += ["std_error", "ci_low", "ci_high", "p_value", "p_holm", "level", "n_matches"]
@@ -163,7 +161,7 @@ def pairwise(
             continue
         each = 1 - (1 - level) / len(pairs)
         found = [sums.difference(i, j, each) for i, j in pairs]
-        plain = [stats.p_value(one) for one in found]
+        plain = [p_value(one) for one in found]
         for (i, j), one, p, adjusted in zip(pairs, found, plain, holm(plain), strict=True):
             one = replace(one, level=level, method=f"{one.method}, Bonferroni over {len(pairs)}")
             rows.append(
@@ -179,15 +177,7 @@ def pairwise(
                 }
                 | {"method": one.method}
                 | (sums.odds(i, j, each) if sums.rate else {})
-                | (_equivalence(one, margin, len(pairs), level) if margin else {})
+                | (equivalence_columns(one, margin, level, len(pairs)) if margin else {})
             )
     columns += ["margin", "p_equivalent", "equivalent"] if margin else []
     return pd.DataFrame(rows, columns=columns)
-
-
-def _equivalence(
-    one: stats.Estimate, margin: Margin, pairs: int, level: float
-) -> dict[str, float | bool]:
-    """Return what two one-sided tests say of one pair out of several."""
-    p = min(1.0, pairs * equivalence_of(one, margin.plain).p_value)
-    return {"margin": margin.plain, "p_equivalent": p, "equivalent": p <= 1 - level}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kozel_sim.plain import records
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import console, show, spread
-from kozel_sim.reporting import part_of
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,7 @@ def print_plan(rows: list[dict[str, Any]]) -> None:
 
     equal = [row for row in rows if row["method"] == EQUIVALENCE]
     first, *others = (row for row in rows if row["method"] != EQUIVALENCE)
-    metric = first["metric"].replace("_", " ")
+    metric = metric_words(first["metric"])
     if words := told_of({key: first[f"pilot_{key[2:]}"] for key in ("n_matches", "n_capped")}):
         print(f"pilot: {words}")
     print(
@@ -73,7 +72,7 @@ def print_forecast(rows: list[dict[str, Any]]) -> None:
     first = rows[0]
     of_family = f", one of {first['family']} pairs" if first["family"] > 1 else ""
     print(f"\na test that stops by itself: --stop {first['rule']}{of_family}")
-    metric = first["metric"].replace("_", " ")
+    metric = metric_words(first["metric"])
     table = Table(
         title=f"chances of what it says, by how much better the first policy is in {metric}",
         title_justify="left",
@@ -214,7 +213,7 @@ def print_capped(found: dict[str, pd.DataFrame]) -> None:
 
 def print_payoffs(rows: pd.DataFrame) -> None:
     """Print by how much each policy does better than each other one."""
-    metric = rows["metric"].iloc[0].replace("_", " ")
+    metric = metric_words(rows["metric"].iloc[0])
     print(f"payoffs: how much better the row does than the column, {metric} ({_ends(rows)})")
     names = list(dict.fromkeys([*rows["policy"], *rows["against"]]))
     cells = {(r["policy"], r["against"]): r for r in records(rows)}
@@ -231,7 +230,7 @@ def print_payoffs(rows: pd.DataFrame) -> None:
 
 
 def _ends(rows: pd.DataFrame) -> str:
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     return f"{percent(rows['level'].iloc[0])} intervals, all together"
 

@@ -28,9 +28,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import optimize, sparse, special
 
-from kozel_sim import stats
 from kozel_sim.capped import capped_in, finished
 from kozel_sim.direction import better_of, sign_of
+from kozel_sim.intervals import LEVEL, need_level
 from kozel_sim.metrics import parts_of, resamples_of
 from kozel_sim.rows import strata_of, whole_matches
 from kozel_sim.scoring import elo_gain
@@ -228,7 +228,7 @@ def _fit_pairs(found: _Choices, chosen: Floats, prior: Floats, start: Floats) ->
 
 
 def rate(
-    frame: pd.DataFrame, level: float = stats.LEVEL, resamples: int = 200, seed: int = 0
+    frame: pd.DataFrame, level: float = LEVEL, resamples: int = 200, seed: int = 0
 ) -> pd.DataFrame:
     """Return ratings that depend on no order of play, with bootstrap intervals by deal.
 
@@ -279,7 +279,7 @@ def rate(
     >>> rate(run.frame, resamples=20)["policy"].tolist()
     ['dump_heavy', 'random']
     """
-    stats.need_level(level)
+    need_level(level)
     if resamples < 2:
         raise ValueError(f"resamples must be at least 2, not {resamples}")
     rows: list[dict[str, Any]] = []

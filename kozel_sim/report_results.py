@@ -8,19 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from kozel_sim import report_plots, stats
+from kozel_sim import report_plots
 from kozel_sim.balance import seat_balance, seat_tables
 from kozel_sim.capped import all_capped, capped_matches, capped_of, no_winner, told_of
-from kozel_sim.direction import POINTS_WIN, metric_words, rule_in_words
+from kozel_sim.direction import POINTS_WIN, rule_in_words
 from kozel_sim.duels import compare
 from kozel_sim.fixed import FIXED
-from kozel_sim.plain import records
+from kozel_sim.intervals import percent
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import number_text, p_text
 from kozel_sim.rankings import ranking
 from kozel_sim.report_plots import Plot
 from kozel_sim.reporting import (
     decision_text,
-    part_of,
     rank_text,
     results_of,
     short_name,
@@ -32,7 +32,7 @@ from kozel_sim.schedule import VERSUS
 from kozel_sim.stopping_report import STOPPED
 from kozel_sim.sweep import ALL, METRICS, effects
 from kozel_sim.verdicts import Duel, alike_words, decisions_to_tell, duel_of
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
@@ -169,7 +169,7 @@ def _add_boards(played: Run | Totals, found: Results) -> None:
 
 def _board(summary: pd.DataFrame, ranks: pd.DataFrame | None) -> Table:
     """Return the leaderboard of a rule set."""
-    level = stats.percent(summary["level"].iloc[0])
+    level = percent(summary["level"].iloc[0])
     metrics = {"goat_rate": (100, 2), "points": (1, 2), "rating": (1, 3)}
     shown = [m for m in metrics if m in set(summary["metric"])]
     spans = {} if ranks is None else {row.policy: rank_text(row) for row in ranks.itertuples()}
@@ -210,7 +210,7 @@ def _game(presets: pd.DataFrame) -> str:
 
 def _first(ranks: pd.DataFrame, played: Run | Totals) -> tuple[str, str]:
     """Say who may be the first of a rule set, and with which goat rate where it is one."""
-    level = stats.percent(ranks["level"].iloc[0])
+    level = percent(ranks["level"].iloc[0])
     level += ", as if its deals had been fixed" if "stopping" in played.manifest else ""
     field = f"the {len(ranks)} policies played"
     names = [str(row.policy) for row in ranks.itertuples() if row.rank_low == 1]
@@ -242,7 +242,7 @@ def _add_duels(played: Run, found: Results) -> None:
         if here.empty:
             section.words.append("This shard has no deals of it.")
             continue
-        level = stats.percent(here["level"].iloc[0])
+        level = percent(here["level"].iloc[0])
         counts = capped_of(capped, preset, players)
         rows: list[list[str | Cell]] = []
         for title, of_duel in here.groupby("duel", observed=True, sort=False):
@@ -253,7 +253,7 @@ def _add_duels(played: Run, found: Results) -> None:
             last = records(of_duel)[-1]
             met = [f"{last['n_capped']:,} of {last['n_matches']:,}"] * bool(counts["n_capped"])
             rows.append([str(title), *numbers, p_text(last["p_value"]), *met])
-        columns = ["duel", *(m.replace("_", " ") for m in scales), "p-value"]
+        columns = ["duel", *map(metric_words, scales), "p-value"]
         columns += ["capped"] * bool(counts["n_capped"])
         caption = (
             f"The first policy less the second, with {level} intervals, and the p-value of the "
@@ -307,7 +307,7 @@ def _add_changes(played: Run | Totals, found: Results, has_duels: bool) -> None:
 def _changes(here: pd.DataFrame, of: str) -> Table:
     """Return how rule sets differ from the first."""
     base = str(here["baseline"].iloc[0])
-    level = stats.percent(here["level"].iloc[0])
+    level = percent(here["level"].iloc[0])
     rows: list[list[str | Cell]] = []
     for preset, part in here.groupby("preset", observed=True, sort=False):
         if preset == base:
@@ -326,7 +326,7 @@ def _changes(here: pd.DataFrame, of: str) -> Table:
 def _policy_changes(here: pd.DataFrame, of: str) -> Table:
     """Return how the goat rate of each policy differs from that under the first rule set."""
     base = str(here["baseline"].iloc[0])
-    level = stats.percent(here["level"].iloc[0])
+    level = percent(here["level"].iloc[0])
     policies = list(dict.fromkeys(here["policy"].astype(str)))
     rows: list[list[str | Cell]] = []
     for preset, part in here.groupby("preset", observed=True, sort=False):
@@ -349,7 +349,7 @@ def _policy_changes(here: pd.DataFrame, of: str) -> Table:
 
 def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, str]) -> None:
     """Add what a run decided that may stop when it is sure."""
-    metric = rows[0]["metric"].replace("_", " ")
+    metric = metric_words(rows[0]["metric"])
     scale, digits = (100, 2) if rows[0]["metric"] == "goat_rate" else (1, 2)
     lines: list[list[str | Cell]] = []
     for row in rows:
@@ -359,7 +359,7 @@ def _add_stopping(rows: list[dict[str, Any]], found: Results, alike: dict[Duel, 
         decision = STOPPED.get(row["decision"], row["decision"])
         numbers = [cell(naive, scale, digits), cell(wide, scale, digits)]
         lines.append([row["key"], decision, f"{row['n_deals']:,}", *numbers])
-    level = stats.percent(rows[0]["level"])
+    level = percent(rows[0]["level"])
     section = Section("Stopped when sure")
     section.words.append(
         "Each row is as it was when it was decided; deals that were played after that, for others, "
@@ -387,7 +387,7 @@ def _add_seats(played: Run, found: Results) -> None:
     tables = tables[tables["metric"] == "goat_rate"]
     found.methods |= set(tables["method"])
     tests = tests[tests["metric"] == "goat_rate"]
-    level = stats.percent(tables["level"].iloc[0])
+    level = percent(tables["level"].iloc[0])
     section = Section("Seats")
     if seated(played):
         section.words.append(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kozel_sim.crashes import look_after
 from kozel_sim.performing import prints_aside, say_rounding, warm_up, what_is_kept
-from kozel_sim.plain import records
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import (
     console,
     hush,
@@ -32,7 +32,7 @@ from kozel_sim.verdicts import (
     equivalence_words,
     is_equivalent,
 )
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,18 +219,13 @@ def tables_of(played: Run | Totals) -> list[tuple[str, int]]:
     return [(rules["preset"], rules["knobs"]["players"]) for rules in played.manifest["rules"]]
 
 
-def part_of(frame: pd.DataFrame, preset: str, players: int) -> pd.DataFrame:
-    """Return the rows of one rule set."""
-    return frame[(frame["preset"] == preset) & (frame["players"] == players)]
-
-
 def print_board(
     summary: pd.DataFrame, of_preset: pd.DataFrame, ranks: pd.DataFrame | None = None
 ) -> None:
     """Print one leaderboard; ranks, where they are given, hold all together."""
     from rich.table import Table
 
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     level = percent(summary["level"].iloc[0])
     first = summary.iloc[0]
@@ -348,7 +343,7 @@ def print_effects(title: str, rows: pd.DataFrame, columns: str, paired: bool = F
     """Print a table with a row per rule set, and a column per metric or policy."""
     from rich.table import Table
 
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     prefix, middle = ("diff_", "difference") if paired else ("", "estimate")
     level = percent(rows["level"].iloc[0])
@@ -444,7 +439,7 @@ def print_duels(played: Run) -> None:
 
     from kozel_sim.direction import rule_in_words
     from kozel_sim.duels import compare
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     found = compare(played.frame)
     for preset, players in tables_of(played):
@@ -486,7 +481,7 @@ def print_comparison(played: Run, margin: str | None = None) -> None:
             continue
         lines = [
             {
-                "metric": row["metric"].replace("_", " "),
+                "metric": metric_words(row["metric"]),
                 row["policy"]: f"{scale * row['estimate']:.{digits}f}{unit}",
                 row["against"]: f"{scale * row['against_estimate']:.{digits}f}{unit}",
                 "difference": spread((row["difference"], row["ci_low"], row["ci_high"]), *form),
@@ -522,7 +517,7 @@ DECIDED = {
 
 def decision_text(row: dict[str, Any]) -> str:
     """Say in plain words what a stopping rule decided of a comparison, and by which measure."""
-    return f"{row['key']}: {DECIDED[row['decision']].format(row['metric'].replace('_', ' '))}"
+    return f"{row['key']}: {DECIDED[row['decision']].format(metric_words(row['metric']))}"
 
 
 def verdict(row: dict[str, Any], rules: str) -> str:

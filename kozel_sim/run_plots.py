@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from kozel_sim import stats
-from kozel_sim.direction import better_of, in_words, metric_words, sign_of
+from kozel_sim.direction import better_of, in_words, sign_of
 from kozel_sim.drawing import (
     BLUE,
     GREY,
@@ -35,13 +35,13 @@ from kozel_sim.drawing import (
     title_of,
     wrapped,
 )
+from kozel_sim.intervals import LEVEL, Estimate, percent
 from kozel_sim.metrics import DealSums, metric_of
 from kozel_sim.rows import by_deal
 from kozel_sim.sequential import FIRST_LOOK, sequence_of
-from kozel_sim.stats import percent
 from kozel_sim.style import in_own_style
 from kozel_sim.tell import CLAIM
-from kozel_sim.words import counted
+from kozel_sim.words import counted, metric_words
 
 MOST_BINS = 60
 """Points are put together until there are no more bins than these."""
@@ -216,7 +216,7 @@ def convergence(
     metric: str = "goat_rate",
     preset: str | None = None,
     players: int | None = None,
-    level: float = stats.LEVEL,
+    level: float = LEVEL,
 ) -> Axes:
     """Plot how an estimate settles as matches are played, with its interval clustered by deal.
 
@@ -292,7 +292,7 @@ def convergence(
     return ax
 
 
-def _first_deals(sums: DealSums, place: int, n: int, level: float) -> stats.Estimate:
+def _first_deals(sums: DealSums, place: int, n: int, level: float) -> Estimate:
     """Return the mean of the first deals."""
     totals, counts, strata = sums.totals[place, :n], sums.counts[place, :n], sums.strata[:n]
     return stats.clustered_mean(totals, counts, level, sums.rate, strata, sums.span)

@@ -16,6 +16,7 @@ from kozel_sim.columns import columns_of, kind_of, need_frame
 from kozel_sim.direction import POINTS_WIN, completed, of_manifest
 from kozel_sim.engine.layout import GAME
 from kozel_sim.frames import stack_frames
+from kozel_sim.intervals import LEVEL
 from kozel_sim.manifest import MANIFEST, TELL_DESIGN
 from kozel_sim.parts import Block
 from kozel_sim.schedule import COMPARING
@@ -85,7 +86,7 @@ class Run:
         return stack_frames(list(read_frames(self.rounds_in, self.manifest, "rounds")))
 
     def summary(
-        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
+        self, by: str = "policy", level: float = LEVEL, metric: str | None = None
     ) -> pd.DataFrame:
         """Return goat rate, points and rating by policy, with intervals clustered by deal.
 
@@ -110,7 +111,7 @@ class Run:
         """
         return stats.only(stats.summarise(self.frame, by, level), metric)
 
-    def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
+    def presets(self, level: float = LEVEL) -> pd.DataFrame:
         """Return goats, fish and rounds by preset, with intervals clustered by deal.
 
         Parameters
@@ -212,7 +213,7 @@ class Totals:
         return sum(s.sum_of(GAME.index("rounds")) for s in self.sums)
 
     def summary(
-        self, by: str = "policy", level: float = stats.LEVEL, metric: str | None = None
+        self, by: str = "policy", level: float = LEVEL, metric: str | None = None
     ) -> pd.DataFrame:
         """Return goat rate, points and rating by policy, as ``Run.summary`` up to rounding.
 
@@ -250,7 +251,7 @@ class Totals:
             rows += stats.summary_rows(sums.preset, sums.players, by, groups, here)
         return stats.only(pd.DataFrame(rows), metric)
 
-    def presets(self, level: float = stats.LEVEL) -> pd.DataFrame:
+    def presets(self, level: float = LEVEL) -> pd.DataFrame:
         """Return goats, fish and rounds by preset, as ``Run.presets`` up to rounding.
 
         Parameters

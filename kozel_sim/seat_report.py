@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kozel_sim.plain import part_of, records
 from kozel_sim.printing import console, p_text, spread
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ def print_balance(frame: pd.DataFrame) -> None:
     from rich.table import Table
 
     from kozel_sim.balance import seat_balance, seat_tables
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     tables = seat_tables(frame)
     tables = tables[tables["metric"] == "goat_rate"]
@@ -37,8 +38,7 @@ def print_balance(frame: pd.DataFrame) -> None:
                 for row in rows.to_dict("records")
             ]
             table.add_row(str(preset), *cells)
-            here = (tests["preset"] == preset) & (tests["players"] == players)
-            asked = tests[here].to_dict("records")
+            asked = records(part_of(tests, str(preset), int(str(players))))
             told = [
                 f"do {what} differ? chi² {t['chi_square']:.1f}, {p_text(t['p_value'], 'p')}"
                 for what, t in zip(("seats", "leaders"), asked, strict=True)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from kozel_sim.stats import LEVEL, Estimate
+from kozel_sim.intervals import LEVEL, Estimate
 from kozel_sim.words import quoted
 
 FIRST_LOOK = 100

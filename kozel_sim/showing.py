@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from kozel_sim import stats
-from kozel_sim.direction import metric_words
+from kozel_sim.intervals import percent
+from kozel_sim.words import metric_words
 
 MOST_BOARDS = 4
 """Leaderboards of so many tables are shown."""
@@ -45,7 +45,7 @@ def boards_html(summary: pd.DataFrame) -> str:
             ends = (scale * part[["estimate", "ci_low", "ci_high"]]).to_numpy()
             texts = [f"{x:.{digits}f}{unit} [{a:.{digits}f}, {b:.{digits}f}]" for x, a, b in ends]
             board[metric_words(str(metric))] = pd.Series(texts, index=part.index)
-        level = stats.percent(rows["level"].iloc[0])
+        level = percent(rows["level"].iloc[0])
         caption = f"{preset}, {players} players ({level} intervals, clustered by deal)"
         table = board.fillna("-").reset_index().to_html(index=False, border=0)
         html += f"<div>{escape(caption)}</div>\n{table}\n"

@@ -22,13 +22,9 @@ from kozel_sim.few import unseen_error, unseen_error_of_moments
 from kozel_sim.fixed import BROKEN, Goats, Span, goats_of, span_between
 from kozel_sim.intervals import LEVEL as LEVEL
 from kozel_sim.intervals import Estimate as Estimate
-from kozel_sim.intervals import difference_estimate as difference_estimate
-from kozel_sim.intervals import mean_estimate as mean_estimate
+from kozel_sim.intervals import difference_estimate, mean_estimate, without_dust
 from kozel_sim.intervals import need_level as need_level
-from kozel_sim.intervals import p_value as p_value
 from kozel_sim.intervals import percent as percent
-from kozel_sim.intervals import wilson as wilson
-from kozel_sim.intervals import without_dust as without_dust
 from kozel_sim.rows import (
     by_deal,
     by_first_row,

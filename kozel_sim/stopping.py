@@ -23,13 +23,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kozel_sim import stats
 from kozel_sim.capped import all_capped
 from kozel_sim.direction import better_under, sign_of
+from kozel_sim.intervals import LEVEL, Estimate, need_level
 from kozel_sim.metrics import METRICS, DealSums, duels_of, metric_of, parts_of
 from kozel_sim.schedule import VERSUS
 from kozel_sim.sequential import ThreeWay, effect_of, sequence_of
-from kozel_sim.stats import Estimate
 from kozel_sim.walks import corrected_for_overshoot
 
 Floats = npt.NDArray[np.float64]
@@ -58,12 +57,12 @@ class WidthStop:
 
     width: float
     metric: str = "goat_rate"
-    level: float = stats.LEVEL
+    level: float = LEVEL
     planned: int = 2000
 
     def __post_init__(self) -> None:
         metric_of(self.metric)
-        stats.need_level(self.level)
+        need_level(self.level)
         if not 0 < self.width < math.inf:
             raise ValueError(f"width must be more than 0, not {self.width!r}")
         if self.planned < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kozel_sim.printing import console, number_text, spread
+from kozel_sim.words import metric_words
 
 STOPPED = {"enough": "sure enough", "open": "not decided"}
 
@@ -15,10 +16,10 @@ def print_stopping(rows: list[dict[str, Any]]) -> None:
         return
     from rich.table import Table
 
-    from kozel_sim.stats import percent
+    from kozel_sim.intervals import percent
 
     level = percent(rows[0]["level"])
-    table = Table(title=f"stopped when sure: {rows[0]['metric'].replace('_', ' ')}, {level}")
+    table = Table(title=f"stopped when sure: {metric_words(rows[0]['metric'])}, {level}")
     table.title_justify, table.title_style = "left", "bold"
     table.add_column("of", overflow="fold")
     # A rule of width adjusts nothing.

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim.fixed import BROKEN, Goats, Span
+from kozel_sim.intervals import LEVEL, Estimate
 from kozel_sim.odds import Odds, odds_between, share_columns
 from kozel_sim.rows import orders_of, whole_matches
 from kozel_sim.runs import Totals
-from kozel_sim.stats import LEVEL, Estimate, Ratio, goats_in
+from kozel_sim.stats import Ratio, goats_in
 from kozel_sim.totals import Sums
 
 Floats = npt.NDArray[np.float64]

@@ -34,6 +34,7 @@ from kozel_sim.engine.entries import watch_matches
 from kozel_sim.engine.play import Table, new_matches
 from kozel_sim.engine.tells import CELL, MOST_LEFT, NEXT, TABLE, WATCH
 from kozel_sim.engine.worlds import WORLDS
+from kozel_sim.intervals import LEVEL, need_level
 from kozel_sim.moves import encode_move
 from kozel_sim.parts import Progress
 from kozel_sim.policies import read_policies
@@ -41,7 +42,7 @@ from kozel_sim.progress import ShowProgress, shown
 from kozel_sim.record import Event, Record, RoundRecord
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
-from kozel_sim.stats import LEVEL, clustered_difference, clustered_mean, need_level
+from kozel_sim.stats import clustered_difference, clustered_mean
 from kozel_sim.tiles import ALL, HAS, Hand, tile_id
 from kozel_sim.tournaments import Tournament
 from kozel_sim.view import VIEW

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from kozel_sim.crashes import look_after
 from kozel_sim.extending import Place, look_up
+from kozel_sim.intervals import percent
 from kozel_sim.keeping import made
 from kozel_sim.manifest import TELL, TELL_DESIGN
 from kozel_sim.performing import prints_aside, say_rounding
@@ -26,7 +27,6 @@ from kozel_sim.printing import (
 )
 from kozel_sim.run_pictures import TELL_PICTURE, draw_run
 from kozel_sim.runs import closing
-from kozel_sim.stats import percent
 from kozel_sim.store import open_folder, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament

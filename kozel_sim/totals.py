@@ -31,6 +31,7 @@ from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
 from kozel_sim.few import unseen_error_of_moments
 from kozel_sim.fixed import Goats, Span, goats_of, span_between
+from kozel_sim.intervals import Estimate, difference_estimate, mean_estimate
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
@@ -245,7 +246,7 @@ class Sums:
         }
         return spans.get((top, bottom))
 
-    def metrics(self, level: float) -> dict[str, stats.Estimate]:
+    def metrics(self, level: float) -> dict[str, Estimate]:
         """Return what the rules make of the game, as ``stats.summarise_presets``."""
         found = {
             "goats_per_match": self.ratio("goats", "matches").mean(level),
@@ -256,7 +257,7 @@ class Sums:
         }
         return stats.told_broken(found, self.goats)
 
-    def metrics_of(self, policy: str, level: float) -> dict[str, stats.Estimate]:
+    def metrics_of(self, policy: str, level: float) -> dict[str, Estimate]:
         """Return how a policy fared, as ``stats.summarise``."""
         found = {
             "goat_rate": self.ratio("goat", "seats", policy).mean(level, rate=True),
@@ -300,13 +301,13 @@ class SumsRatio:
         """Whether there is anything to divide by."""
         return self._over_deals(self.bottom) > 0
 
-    def mean(self, level: float, rate: bool = False) -> stats.Estimate:
+    def mean(self, level: float, rate: bool = False) -> Estimate:
         """Return ``stats.clustered_mean``."""
         n, kinds = self._kinds()
         error = math.sqrt(self._covariance(self)) if n > 1 else math.inf
-        return stats.mean_estimate(float(self.value), error, n, level, rate, kinds, self.span)
+        return mean_estimate(float(self.value), error, n, level, rate, kinds, self.span)
 
-    def minus(self, other: SumsRatio, level: float, rate: bool = False) -> stats.Estimate:
+    def minus(self, other: SumsRatio, level: float, rate: bool = False) -> Estimate:
         """Return ``stats.clustered_difference``; one of both is of the first rule set, or both."""
         fixed = stats.minus_fixed(self, other, level, rate)
         if fixed is not None:
@@ -320,7 +321,7 @@ class SumsRatio:
             error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
         span = span_between(self.span, other.span)
-        return stats.difference_estimate(difference, error, n, level, rate, kinds, span)
+        return difference_estimate(difference, error, n, level, rate, kinds, span)
 
     def contrast(self, other: SumsRatio, weights: Sequence[float]) -> tuple[float, int, int]:
         """Return the error of this and the other, weighted, and how many deals and kinds."""

@@ -54,12 +54,13 @@ def is_equivalent(row: dict[str, Any]) -> bool:
 
 def equivalence_words(row: dict[str, Any], rules: str) -> str:
     """Say whether a difference lies within the margin that a row of ``compare`` was asked for."""
-    scale, digits, unit = 1, 2, f" {row['metric'].replace('_', ' ')}"
-    if row["metric"] == "goat_rate":
-        scale, unit = 100, " points of goat rate"
-    margin = f"{scale * row['margin']:g}{unit}"
-    ends = (number_text(row[f"equivalent_{end}"], scale, digits) for end in ("low", "high"))
-    level = f"{100 * (2 * row['level'] - 1):.12g}% interval [{', '.join(ends)}]"
+    from kozel_sim.equivalence import Margin
+    from kozel_sim.intervals import percent
+
+    asked = Margin.of_plain(row["margin"], row["metric"])
+    scale, margin = asked.value / row["margin"], asked.words
+    ends = (number_text(row[f"equivalent_{end}"], scale, 2) for end in ("low", "high"))
+    level = f"{percent(2 * row['level'] - 1)} interval [{', '.join(ends)}]"
     tests = f"{level}, two one-sided tests, {p_text(row['p_equivalent'], 'p')}"
     pair = f"{row['policy']} and {row['against']}"
     if is_equivalent(row):

@@ -1,4 +1,4 @@
-"""The words of messages: what somebody gave, shortened; the name that was meant; how many."""
+"""The words of messages: what was given, shortened; the name that was meant; how many; metrics."""
 
 from __future__ import annotations
 
@@ -97,3 +97,17 @@ def counted(n: int, one: str, more: str = "") -> str:
         else:
             more = one + ("es" if one.endswith(("ch", "sh", "s", "x")) else "s")
     return f"{n:,} {one if n == 1 else more}"
+
+
+def metric_words(metric: str) -> str:
+    """Return what a metric is called in tables and plots.
+
+    A room's rating is what a finished match is worth under its rules; that of ``kozel ratings`` is
+    a policy's strength in a field.
+
+    Examples
+    --------
+    >>> metric_words("rating"), metric_words("points_per_match")
+    ('room rating', 'points per match')
+    """
+    return "room rating" if metric == "rating" else metric.replace("_", " ")

@@ -5,9 +5,10 @@ import pytest
 
 from kozel_sim import Run, duel, tournament
 from kozel_sim.fixed import goats_of
+from kozel_sim.intervals import p_value
 from kozel_sim.metrics import DealSums
 from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, ThreeWay, looks, sequence_half_width
-from kozel_sim.stats import clustered_difference, clustered_mean, p_value, summarise_presets
+from kozel_sim.stats import clustered_difference, clustered_mean, summarise_presets
 from kozel_sim.stopping import SprtStop
 from kozel_sim.walks import corrected_for_overshoot, course
 

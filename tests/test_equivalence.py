@@ -1,6 +1,7 @@
 """Equivalence: two one-sided tests, in Python, on the command line and in plans."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from command_line import runner
 from kozel_sim import compare, duel, pairwise, plan, tournament
 from kozel_sim.equivalence import Margin, deals_for_equivalence, equivalence_of, read_margin
 from kozel_sim.intervals import difference_estimate
+from kozel_sim.planning import deals_needed
+from kozel_sim.verdicts import equivalence_words
 
 
 @pytest.fixture
@@ -116,7 +119,7 @@ def test_the_command_says_equivalent_beside_different(kozel):
     code, out, _ = kozel(*line)
     assert code == 0
     out = " ".join(out.split())
-    assert "are equivalent under room-fish-all: they differ by less than 1 points of goat" in out
+    assert "are equivalent under room-fish-all: they differ by less than 1 percentage points" in out
     assert "More deals" not in out
     code, out, _ = kozel(*line, "--json")
     assert json.loads(out)["duels"][2]["equivalent"] is True
@@ -143,3 +146,30 @@ def test_plans_say_how_many_deals_equivalence_takes(kozel):
     )
     assert code == 0
     assert "to show that goat rate differs by less than 10 percentage points" in out
+
+
+@pytest.mark.parametrize("deviation", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("deals", [deals_for_equivalence, deals_needed])
+def test_deals_without_a_spread_say_nothing_of_how_many_it_takes(deals, deviation):
+    with pytest.raises(ValueError, match="deviation must be more than 0"):
+        deals(0.5, deviation, 0.9, 0.95)
+
+
+def test_pilot_in_which_nothing_happened_is_refused():
+    frame = duel("room-fish-all", "dump_heavy", "random", 4, seed=1, players=2).frame
+    with pytest.raises(ValueError, match="4 deals all have 0 points per match"):
+        plan(frame.assign(points=0), 0.1)
+
+
+@pytest.mark.parametrize(("value", "metric"), [(0.5, "goat_rate"), (2.0, "points_per_match")])
+def test_a_margin_has_the_same_words_wherever_it_is_said(value, metric):
+    margin = Margin(value, metric)
+    row = {"margin": margin.plain, "metric": metric, "level": 0.95, "p_equivalent": 0.01}
+    row |= {"equivalent_low": -margin.plain / 2, "equivalent_high": margin.plain / 4}
+    row |= {"policy": "a", "against": "b", "equivalent": True}
+    said = equivalence_words(row, "rules")
+    assert f"less than {margin.words} (90% interval [-{value / 2:.2f}, {value / 4:.2f}]" in said
+
+
+def test_margins_of_the_room_rating_say_which_rating():
+    assert Margin(0.5, "rating").words == "0.5 room rating"

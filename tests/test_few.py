@@ -5,9 +5,10 @@ import pytest
 
 from kozel_sim import compare, duel, pairwise, payoffs, tournament
 from kozel_sim.few import ENOUGH, unseen_error, unseen_error_of_moments
+from kozel_sim.intervals import p_value
 from kozel_sim.metrics import DealSums
 from kozel_sim.sequential import effect_of, sequence_of
-from kozel_sim.stats import clustered_difference, p_value
+from kozel_sim.stats import clustered_difference
 from kozel_sim.sweep import effects
 
 NEARLY = "mix:0.9999*dump_heavy+0.0001*random"

@@ -5,8 +5,8 @@ from command_line import runner
 from user_policies import own_registry
 
 from kozel_sim import RuleSet, plots, report_html, tournament
-from kozel_sim.direction import metric_words
 from kozel_sim.rule_words import rules_in_words
+from kozel_sim.words import metric_words
 
 FIELD = ["random", "dump_heavy", "keep_range"]
 

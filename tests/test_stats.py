@@ -9,17 +9,16 @@ from scipy import stats as scipy_stats
 
 from kozel_sim import RuleSet, simulate, tournament
 from kozel_sim.equivalence import equivalence_of
+from kozel_sim.intervals import p_value, wilson
 from kozel_sim.rows import strata_of
 from kozel_sim.sequential import sequence_of
 from kozel_sim.stats import (
     Ratio,
     clustered_difference,
     clustered_mean,
-    p_value,
     summarise,
     summarise_presets,
     wide,
-    wilson,
 )
 from kozel_sim.sweep import effects
 
