@@ -166,6 +166,7 @@ def p_value(found: Estimate) -> float:
 
     Examples
     --------
+    >>> from kozel_sim.stats import clustered_mean
     >>> round(p_value(clustered_mean([1, -1, 2, 0, 1], [1, 1, 1, 1, 1])), 3)
     0.305
     """
