@@ -149,7 +149,7 @@ def verify(
     read_code(code)
     seed = read_seed(seed)
     wrong: list[dict[str, Any]] = []
-    done = {"hash": 0, "replay": 0, "listed": 0}
+    done = {"hash": 0, "replay": 0, "listed": 0, "state": 0}
     with prints_aside():
         findings = list(look(folder, 2**31 if all_ else sample, seed, engine))  # type: ignore[arg-type]
     for finding in findings:
@@ -157,16 +157,32 @@ def verify(
         if not finding.ok:
             wrong.append(vars(finding))
     if json_:
-        print_json({"hashed": done["hash"], "replayed": done["replay"], "wrong": wrong})
+        counts = {"hashed": done["hash"], "replayed": done["replay"]}
+        print_json({**counts, "finished": not done["state"], "wrong": wrong})
     else:
+        for finding in findings:
+            if finding.ok and finding.detail:
+                print(f"{finding.file}: {finding.detail}")
         for each in wrong:
             print(f"FAILED {each['check']}: {each['file']}: {each['detail']}")
+        if any(each["check"] == "hash" for each in wrong):
+            print(_how_to_mend(folder))
         told = (
             f"{counted(done['hash'], 'file')} hashed, {done['replay']} played again (seed {seed})"
         )
         print(f"{told}: {'FAILED' if wrong else 'all as it was written'}")
     if wrong:
         raise typer.Exit(1)
+
+
+def _how_to_mend(folder: Path) -> str:
+    """Say what to do about files that are missing or damaged."""
+    from kozel_sim.commands import run_command
+    from kozel_sim.store import read_manifest
+
+    found = run_command(read_manifest(folder), str(folder))
+    command = "the command that made the run" if found is None or found[1] else found[0]
+    return f"to mend it, remove each damaged file, and run: {command}"
 
 
 def merge(

@@ -51,8 +51,10 @@ def replay_command(
     return _line([*words, *numbers, "--html", "match.html"], entrants)
 
 
-def run_command(manifest: dict[str, Any]) -> tuple[str, str] | None:
+def run_command(manifest: dict[str, Any], out: str = "again") -> tuple[str, str] | None:
     """Return what plays a run again: a command line, and the experiment's file if it needs one.
+
+    It writes to the folder `out`; where that holds this very run, it plays what is not there.
 
     None where no command can: rule sets that were put together in Python, and the like.
     """
@@ -70,11 +72,11 @@ def run_command(manifest: dict[str, Any]) -> tuple[str, str] | None:
         elif design != "rotations":
             command += ["--design", design]
         command += ["-n", manifest["deals"], "--seed", manifest["seed"]]
-        return _line(["kozel", *command, *_manner(manifest), "-o", "again"], policies), ""
+        return _line(["kozel", *command, *_manner(manifest), "-o", out], policies), ""
     file = _experiment(manifest, rules)
     if file is None:
         return None
-    command = ["kozel", "run", "experiment.toml", *_manner(manifest), "-o", "again"]
+    command = ["kozel", "run", "experiment.toml", *_manner(manifest), "-o", out]
     return _line(command, []), file
 
 

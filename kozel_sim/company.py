@@ -34,7 +34,8 @@ def company(
         Columns preset, players, policy, company (the others, by name; of pairs the partner first,
         as "with a against b, c"), metric, estimate, std_error, ci_low, ci_high, difference (from
         the policy's mean in all its company), diff_ci_low, diff_ci_high (paired by deal; 0 for a
-        policy that has one company alone), level, n_matches, n_deals, method. Within a policy the
+        policy that has one company alone), level, n_matches (seats of it in matches), n_capped (of
+        these, how many reached the cap of rounds), n_deals, method. Within a policy the
         lowest estimate first.
 
     Raises
@@ -78,11 +79,17 @@ def company(
                     | {"difference": 0.0 if alone else gap.estimate}
                     | {"diff_ci_low": 0.0 if alone else gap.ci_low}
                     | {"diff_ci_high": 0.0 if alone else gap.ci_high, "level": level}
-                    | {"n_matches": int(mine.loc[mine["company"] == others, "deal"].size)}
+                    | _matches_in(mine[mine["company"] == others])
                     | {"n_deals": one.n_deals, "method": one.method}
                 )
             rows += sorted(found, key=lambda row: row["estimate"])
     return pd.DataFrame(rows)
+
+
+def _matches_in(rows: pd.DataFrame) -> dict[str, int]:
+    """Return how often a policy sat in some company, and how often the match was capped."""
+    capped = int(rows["capped"].sum()) if "capped" in rows else 0
+    return {"n_matches": len(rows), "n_capped": capped}
 
 
 def _company_of(part: pd.DataFrame, players: int) -> npt.NDArray[np.object_]:

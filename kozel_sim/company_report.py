@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from kozel_sim.capped import capped_words
 from kozel_sim.company import company
 from kozel_sim.plain import records
 from kozel_sim.printing import print_json, show, spread
@@ -35,6 +36,7 @@ def show_company(frame: pd.DataFrame, json_: bool) -> None:
         )
     show(lines, json_=False)
     print(f"{percent(rates[0]['level'])} intervals, each by itself; paired by deal for differences")
+    print("".join(f"{words}\n" for words in capped_words(frame)), end="")
 
 
 def show_luck(frame: pd.DataFrame, json_: bool) -> None:
@@ -53,3 +55,4 @@ def show_luck(frame: pd.DataFrame, json_: bool) -> None:
         f"shares of the variance of points per match, {percent(table['level'].iloc[0])} intervals; "
         f"sources: {', '.join(SOURCES)}"
     )
+    print("".join(f"{words}\n" for words in capped_words(frame)), end="")

@@ -7,13 +7,11 @@ the column ``points_win``, and a table that is made of it in the column ``better
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from kozel_sim.presets import PRESETS
 from kozel_sim.rules import RuleSet
 
 POINTS_WIN = "points_win"
@@ -21,6 +19,8 @@ POINTS_WIN = "points_win"
 LESS, MORE = "less", "more"
 ALWAYS = {"goat_rate": LESS, "rating": MORE}
 """Metrics of which the same is better under all rules; all others are points."""
+PLAYERS = (2, 3, 4)
+"""How many may play: which way a rule set's name says is the same for all of them."""
 Key = tuple[str, int]
 """A rule set's name and number of players."""
 
@@ -149,16 +149,13 @@ def named_points_win(name: str) -> bool | None:
 
     Examples
     --------
-    >>> named_points_win("sea-goat"), named_points_win("sea-goat[reach_effect=loses]")
+    >>> named_points_win("sea-goat"), named_points_win("household-300[reach_effect=loses]")
     (True, False)
+    >>> named_points_win("custom[target=50]"), named_points_win("sea-goat[oops=1]")
+    (False, None)
     """
-    base, _, changed = name.partition("[")
-    knob = re.search(r"(?:^|,)reach_effect=(\w+)", changed.removesuffix("]"))
-    if knob is not None:
-        return knob[1] == "wins"
-    if base not in PRESETS:
-        return None
-    return RuleSet.preset(base).points_win
+    named = (RuleSet.named(name, players) for players in PLAYERS)
+    return next((rules.points_win for rules in named if rules is not None), None)
 
 
 def of_manifest(manifest: Mapping[str, Any]) -> dict[Key, bool]:

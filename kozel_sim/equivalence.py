@@ -130,7 +130,7 @@ def equivalence_of(found: Estimate, margin: float) -> Equivalence:
         return Equivalence(1.0, -math.inf, math.inf)
     if found.std_error == 0:
         inside = found.fixed and abs(found.estimate) < margin
-        return Equivalence(float(not inside), found.estimate, found.estimate)
+        return Equivalence(float(not inside), found.ci_low, found.ci_high)
     near = (margin - abs(found.estimate)) / found.std_error
     half = float(special.stdtrit(found.df, found.level)) * found.std_error
     return Equivalence(

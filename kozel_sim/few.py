@@ -50,7 +50,8 @@ def unseen_error(
     Returns
     -------
     float
-        To be added to the standard error as its squares are; 0 where it rests on enough deals.
+        To be added to the standard error as its squares are; 0 where it rests on enough deals, and
+        where all values are 0, so that there is nothing to go by (the interval has no ends then).
 
     Examples
     --------

@@ -94,6 +94,19 @@ def goats_of(name: str, players: int, capped: int | float | bool) -> Goats | Non
     return Goats(0 if capped else least, most, rules.sides, players, broken)
 
 
+def span_between(first: Span | None, second: Span | None) -> Span | None:
+    """Return between what the rules keep a difference of two means; None if they leave one free.
+
+    Examples
+    --------
+    >>> span_between((0.5, 1.0), (0.75, 0.75)), span_between((0.5, 1.0), None)
+    ((-0.25, 0.25), None)
+    """
+    if first is None or second is None:
+        return None
+    return first[0] - second[1], first[1] - second[0]
+
+
 @lru_cache(maxsize=256)
 def _rules(name: str, players: int) -> RuleSet | None:
     return RuleSet.named(name, players)

@@ -6,11 +6,13 @@ plain file: links and devices are refused, and no more is read than such a file 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from kozel_sim.words import printable
 
@@ -18,6 +20,8 @@ FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
 )
 """A pipe without a writer must not be waited for, and a link not be followed."""
+TO_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | (FLAGS & ~os.O_RDONLY)
+"""As above, to write behind what is there."""
 PIECE = 1 << 20
 """Bytes that are read at a time."""
 
@@ -90,6 +94,16 @@ def read_pieces(folder: Path, name: str, most: int) -> Iterator[bytes]:
 def read_plain(folder: Path, name: str, most: int) -> bytes:
     """Return the bytes of a plain file below a folder; as ``read_pieces``."""
     return b"".join(read_pieces(folder, name, most))
+
+
+@contextmanager
+def append_to(path: Path) -> Iterator[BinaryIO]:
+    """Open a plain file, or a new one, to write behind what it has; OSError at anything else."""
+    with os.fdopen(os.open(path, TO_APPEND, 0o666), "ab") as file:
+        found = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(found):
+            raise OSError(errno.EINVAL, f"it is {kind_of(found)}, not a plain file", str(path))
+        yield file
 
 
 @contextmanager

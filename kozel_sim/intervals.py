@@ -16,6 +16,7 @@ from kozel_sim.words import quoted
 LEVEL = 0.95
 _CLUSTERED = "t, clustered by deal"
 _PAIRED = "t, paired and clustered by deal"
+_TRIALS = "Wilson, deals as trials"
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,21 @@ def mean_estimate(
     surveys", Journal of Survey Statistics and Methodology 3, 2015 (Wilson's with it).
     """
     need_level(level)
-    # A mean beyond its span is of other rules than it says.
-    if span is not None and not span[0] - 1e-9 <= mean <= span[1] + 1e-9:
-        span = None
+    span = _span_of(mean, span)
     if rate or span is not None:
         return _between(span or SHARE, mean, error, n, level, strata)
     if n == 1:
         return Estimate(mean, error, -math.inf, math.inf, level, n, _CLUSTERED)
     if error == 0:
-        # As many deals as may go unseen could differ, each by as much as there is.
-        half = abs(mean) * wilson(0, n, level)[1]
-        method = "Wilson, deals as trials"
-        return Estimate(mean, error, mean - half, mean + half, level, n, method, strata)
+        half = _unseen_half(abs(mean), n, level)
+        return Estimate(mean, error, mean - half, mean + half, level, n, _TRIALS, strata)
     t = float(special.stdtrit(n - strata, (1 + level) / 2))
     return Estimate(mean, error, mean - t * error, mean + t * error, level, n, _CLUSTERED, strata)
+
+
+def _span_of(value: float, span: Span | None) -> Span | None:
+    """Return a span; None if the value lies beyond it, and so is of other rules than it says."""
+    return span if span and span[0] - 1e-9 <= value <= span[1] + 1e-9 else None
 
 
 def _between(span: Span, mean: float, error: float, n: int, level: float, strata: int) -> Estimate:
@@ -109,10 +111,19 @@ def _between(span: Span, mean: float, error: float, n: int, level: float, strata
         t = float(special.stdtrit(n - strata, (1 + level) / 2))
         ends = _score_interval(rate, rate * (1 - rate) * (room / error) ** 2, t)
     else:
-        method, strata = "Wilson, deals as trials", 1
+        method, strata = _TRIALS, 1
         ends = wilson(rate * n, n, level)
     low, high = (least + room * end for end in ends)
     return Estimate(mean, error, low, high, level, n, method, strata)
+
+
+def _unseen_half(size: float, n: int, level: float) -> float:
+    """Return half the width of an interval of n deals that show no error, infinite where size is 0.
+
+    As many deals as may go unseen could differ, each by as much as there is, which is `size`. Where
+    there is nothing, nothing bounds by how much.
+    """
+    return size * wilson(0, n, level)[1] if size else math.inf
 
 
 def without_dust(value: float, scale: float) -> float:
@@ -121,17 +132,30 @@ def without_dust(value: float, scale: float) -> float:
 
 
 def difference_estimate(
-    difference: float, error: float, n: int, level: float, rate: bool, strata: int = 1
+    difference: float,
+    error: float,
+    n: int,
+    level: float,
+    rate: bool,
+    strata: int = 1,
+    span: Span | None = None,
 ) -> Estimate:
-    """Return the estimate of a difference with its error, of n deals; as `clustered_difference`."""
+    """Return the estimate of a difference with its error, of n deals; as `clustered_difference`.
+
+    Its interval is kept within the span, which of a rate is -1 and 1 where no other is known.
+    """
     need_level(level)
+    low, high = _span_of(difference, span) or ((-1.0, 1.0) if rate else (-math.inf, math.inf))
+    method = _PAIRED
     if n == 1:
-        return Estimate(difference, math.inf, -math.inf, math.inf, level, n, _PAIRED)
-    half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
-    low, high, method = difference - half, difference + half, _PAIRED
-    if rate:
-        low, high = max(-1.0, low), min(1.0, high)
-    return Estimate(difference, error, low, high, level, n, method, strata)
+        error = half = math.inf
+    elif error == 0:
+        # Deals without a spread that `kozel_sim.few` adds nothing to: see a mean without an error.
+        half, method = _unseen_half(abs(difference) + rate, n, level), _TRIALS
+    else:
+        half = float(special.stdtrit(n - strata, (1 + level) / 2)) * error
+    ends = max(low, difference - half), min(high, difference + half)
+    return Estimate(difference, error, *ends, level, n, method, strata)
 
 
 def p_value(found: Estimate) -> float:

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 
 from kozel_sim.frames import stack_frames
-from kozel_sim.parts import Block, Part, Result
+from kozel_sim.parts import Block, Part, Result, cut
 from kozel_sim.provenance import machine, versions
 from kozel_sim.runs import (
     Run,
     Totals,
     folder_of_block,
-    load,
+    load_listed,
     part_name,
     read_frame,
     totals_of,
@@ -41,6 +41,10 @@ class Memory:
     def has(self, part: Part) -> bool:
         """Nothing is there from before."""
         return part in self._frames
+
+    def parts_of(self, block: Block, first: int, end: int) -> list[Part]:
+        """Return the parts that a range of deals is played in."""
+        return cut(block, first, end, self.sizes[block.number])
 
     def keep(self, part: Part, result: Result) -> None:
         """Keep what came of a part; sums are added up, in whatever order they come."""
@@ -78,7 +82,12 @@ class Memory:
 
 
 class Kept:
-    """Keeps what comes of parts in a folder."""
+    """Keeps what comes of parts in a folder.
+
+    What is there may have been cut in parts of other sizes, by a run of fewer deals. A part counts
+    if all its files are there; others are taken off the list, since what is played in their place
+    may be cut otherwise.
+    """
 
     def __init__(self, blocks: Sequence[Block], folder: RunFolder, sizes: list[int]) -> None:
         self.sizes: list[int] = folder.manifest.get("part_sizes") or sizes
@@ -91,18 +100,43 @@ class Kept:
         for entry in folder.manifest["files"]:
             if folder.has(entry["file"]):
                 read_content(folder.path, entry)
-        folder.note(part_sizes=self.sizes)
+        self._parts = [self._parts_there(block) for block in blocks]
+        whole = {name for parts in self._parts for part in parts for name in self._files(part)}
+        folder.forget(self._there.keys() - whole)
+        longest = [max((p.end - p.first for p in parts), default=0) for parts in self._parts]
+        folder.note(part_sizes=[max(pair) for pair in zip(self.sizes, longest, strict=True)])
+
+    def _parts_there(self, block: Block) -> list[Part]:
+        """Return the parts of a block that are there with all their files, in their order."""
+        kind = f"{self._kind}/{self._names[block.number]}/"
+        listed = [deals for name, deals in self._there.items() if name.startswith(kind)]
+        return sorted(p for p in (Part(block.number, *deals) for deals in listed) if self.has(p))
 
     def _name(self, part: Part) -> str:
         return part_name(self._kind, self._names[part.block], part.first)
 
+    def _files(self, part: Part) -> list[str]:
+        more = ["rounds"] if self._folder.manifest.get("rounds") else []
+        return [
+            part_name(kind, self._names[part.block], part.first) for kind in (self._kind, *more)
+        ]
+
     def has(self, part: Part) -> bool:
         """Tell whether a part is there from before."""
-        name, deals = self._name(part), (part.first, part.end)
-        names = [name]
-        if self._folder.manifest.get("rounds"):
-            names.append(part_name("rounds", self._names[part.block], part.first))
-        return all(self._folder.has(each) and self._there.get(each) == deals for each in names)
+        deals = (part.first, part.end)
+        return all(
+            self._folder.has(each) and self._there.get(each) == deals for each in self._files(part)
+        )
+
+    def parts_of(self, block: Block, first: int, end: int) -> list[Part]:
+        """Return the parts of a range of deals: those from before, and what is between them."""
+        found: list[Part] = []
+        at, size = first, self.sizes[block.number]
+        for part in self._parts[block.number]:
+            if at <= part.first and part.end <= end:
+                found += [*cut(block, at, part.first, size), part]
+                at = part.end
+        return [*found, *cut(block, at, end, size)]
 
     def keep(self, part: Part, result: Result) -> None:
         """Write what came of a part."""
@@ -132,7 +166,7 @@ class Kept:
 
     def results(self) -> Run | Totals:
         """Read everything back."""
-        found = load(self._folder.path, unfinished=True)
+        found = load_listed(self._folder.path, self._folder.manifest)
         found.manifest.update(made(self._seconds()) | {"counts": counts(found)})
         return found
 

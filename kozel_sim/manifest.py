@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -228,6 +229,16 @@ class ShardMade(Model):
     machine: Machine | None
 
 
+class Stage(Model):
+    """A run that was there, finished, before it was extended."""
+
+    deals: Count
+    made: Short
+    seconds: Seconds
+    versions: Versions
+    machine: Machine
+
+
 class Key(Model):
     """What a run that stopped found of a policy or pair; further columns are values."""
 
@@ -295,6 +306,7 @@ class Manifest(Model):
     made: Short | None = None
     versions: Versions | None = None
     machine: Machine | None = None
+    extended: Annotated[list[Stage], Field(min_length=1, max_length=MANY)] | None = None
     shards: Annotated[list[ShardMade], Field(min_length=1, max_length=MANY)] | None = None
     checks: Checks | None = None
 
@@ -318,6 +330,9 @@ class Manifest(Model):
                 raise ValueError("files: it does not list its files, and the run is finished")
         if self.part_sizes is not None and len(self.part_sizes) != self.blocks:
             raise ValueError(f"part_sizes: there are {self.blocks} blocks")
+        grown = [*(stage.deals for stage in self.extended or ()), self.deals]
+        if any(a >= b for a, b in pairwise(grown)):
+            raise ValueError(f"extended: the run had {grown} deals, one after another")
         for a, b in self.pairs or ():
             if max(a, b) >= len(self.policies):
                 raise ValueError(

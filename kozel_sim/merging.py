@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from kozel_sim.balance import seat_balance, shard_balance
 from kozel_sim.keeping import counts, made
@@ -71,7 +72,7 @@ def merge(
                     kept.keep({name: read_content(folder, entry)}, {name: facts})
             found = load(out, unfinished=True)
             if isinstance(found, Run):
-                kept.note(checks=_checks(found))
+                kept.note(checks=checks_of(found))
             seconds = sum(each["seconds"] for each in manifests.values())
             found.manifest.update(made(seconds) | {"counts": counts(found)})
             more = {key: found.manifest[key] for key in ("counts", *made(0))}
@@ -82,7 +83,7 @@ def merge(
     return load(out)
 
 
-def _checks(run: Run) -> dict[str, list[dict[str, Any]]]:
+def checks_of(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Return chi-squares of the whole run: whether shards are alike, and seats."""
     keys = [key for key in ("preset", "players", "duel") if key in run.frame]
     blocks = run.frame.groupby(keys, observed=True, sort=False)
@@ -98,7 +99,12 @@ def _checks(run: Run) -> dict[str, list[dict[str, Any]]]:
             return np.asarray(of_part[np.searchsorted(starts, deals, "right") - 1], np.int64)
 
         shards += records(shard_balance(rows, shard_of))
-    return {"shards": shards, "seats": records(seat_balance(run.frame))}
+    return {"shards": shards, "seats": seats_of(run.frame)}
+
+
+def seats_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return chi-squares of whether seats are alike."""
+    return records(seat_balance(frame))
 
 
 def _check(manifests: dict[Path, dict[str, Any]], first: Path) -> None:

@@ -45,11 +45,11 @@ def say_rounding(planned: Tournament) -> None:
 
 def what_is_kept(folder: Path | None, manifest: dict[str, Any]) -> str:
     """Say what is there of a run that was cut off; nothing where nothing is."""
-    from kozel_sim.store import holds_run, read_manifest
+    from kozel_sim.extending import look_up
 
-    if folder is None or not holds_run(folder, manifest):
+    if folder is None or not (found := look_up(folder, manifest)).manifest:
         return ""
-    return parts_in(folder, len(read_manifest(folder)["files"]))
+    return parts_in(folder, len(found.files))
 
 
 def parts_in(folder: Path | str, n: int) -> str:

@@ -15,12 +15,12 @@ PACKAGES = ("kozel_sim", "numba", "numpy", "pandas", "pyarrow", "scipy")
 _ABOVE = """
     __init__ alike apart balance bench capped chain checking checks claims cli cli_plan cli_replay
     cli_runs cluster columns commands company company_report crashes direction drawing duels
-    equivalence experiment export few field_plots fine_print fixed forecasts frames guarded
-    intervals keeping manifest merging metagame metrics moments notable odds options parts
+    equivalence experiment export extending few field_plots fine_print fixed forecasts frames
+    guarded intervals keeping manifest merging metagame metrics moments notable odds options parts
     performing plain planning playing plots positions printing progress rankings rating_report
-    ratings replay report_page report_plots report_results reporting rounds rows rule_words
-    run_pictures run_plots runs schedule seat_report sequential showing simulation skill stats
-    stopping stopping_report store streams style svg sweep tell tell_report timing totals
+    ratings recounting replay report_page report_plots report_results reporting rounds rows
+    rule_words run_pictures run_plots runs schedule seat_report sequential showing simulation skill
+    stats stopping stopping_report store streams style svg sweep tell tell_report timing totals
     tournaments verdicts verifying walks warming
 """
 NEVER_COMPILED = frozenset(_ABOVE.split())

@@ -64,19 +64,18 @@ def report(
 ) -> None:
     """Play what is planned, or what is left of it in its folder; print and write it."""
     from kozel_sim.checks import need_engine
-    from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest
+    from kozel_sim.extending import Place, look_up, open_run
 
     need_engine(engine, workers)
     manifest = planned.manifest(engine)
     look_after(planned.policies, folder)
-    there = folder is not None and holds_run(folder, manifest)
-    before = read_manifest(folder) if there and folder is not None else {}
-    parts = sum((Path(folder or "") / entry["file"]).is_file() for entry in before.get("files", []))
-    known = folder is not None and there and is_whole(folder, before)
+    before = Place({}) if folder is None else look_up(folder, manifest)
+    parts = sum((Path(folder or "") / file).is_file() for file in before.files)
+    known = before.whole
     if not known:
         if folder is not None:
             # A folder that cannot be written to is refused before anything is compiled.
-            with open_folder(folder, manifest):
+            with open_run(folder, manifest):
                 pass
         if quiet:
             hush()
@@ -104,8 +103,11 @@ def report(
         note = f"{folder} holds this very run already; read, not played again"
     elif folder is not None:
         note += f"; written to {folder}"
-        if before:
-            total = len(played.manifest["files"])
+        total = len(played.manifest["files"])
+        if before.extends:
+            deals = counted(planned.deals, "deal was", "deals were")
+            note += f" (extended: {before.extends:,} of {deals} there)"
+        elif before.manifest:
             note += f" (continued: {parts} of {counted(total, 'part was', 'parts were')} there)"
     if not quiet:
         show_run(played, face, json_)

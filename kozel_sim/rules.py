@@ -252,7 +252,8 @@ class RuleSet(BaseModel):
         Parameters
         ----------
         name : str
-            A preset's name, or "custom", with changed knobs in brackets, as in a run's frame.
+            A preset's name, or "custom", with changed knobs in brackets, as in a run's frame, or
+            another name with all knobs.
         players : int
             How many play.
 
@@ -274,7 +275,9 @@ class RuleSet(BaseModel):
             knobs = {knob: int(v) if v.isdecimal() else v for knob, _, v in said}
             if base in PRESETS:
                 return cls.preset(base, players).replace(**knobs)
-            return cls._checked({"players": players}).replace(**knobs) if base == "custom" else None
+            rules = cls._checked({"players": players, "base": base}).replace(**knobs)
+            # A name that is no preset's says it all, or is somebody's own.
+            return rules if base == "custom" or rules.name == name else None
         except ValueError:
             return None
 

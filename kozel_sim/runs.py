@@ -30,7 +30,7 @@ from kozel_sim.store import (
     read_table,
     write_table,
 )
-from kozel_sim.totals import Sums, join_sums, read_sums, write_sums
+from kozel_sim.totals import Sums, join_sums, need_alike, read_sums, write_sums
 from kozel_sim.words import counted
 
 
@@ -384,7 +384,10 @@ def load_run(folder: str | Path, *, unfinished: bool = False) -> Run:
     True
     """
     folder = Path(folder)
-    manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    return _run_of(folder, read_manifest(folder) if unfinished else read_finished(folder))
+
+
+def _run_of(folder: Path, manifest: dict[str, Any]) -> Run:
     need_matches(folder, manifest)
     need_whole(folder, manifest)
     if manifest.get("aggregate"):
@@ -432,7 +435,10 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
     10
     """
     folder = Path(folder)
-    manifest = read_manifest(folder) if unfinished else read_finished(folder)
+    return _totals_of(folder, read_manifest(folder) if unfinished else read_finished(folder))
+
+
+def _totals_of(folder: Path, manifest: dict[str, Any]) -> Totals:
     need_matches(folder, manifest)
     need_whole(folder, manifest)
     if not manifest.get("aggregate"):
@@ -442,36 +448,19 @@ def load_totals(folder: str | Path, *, unfinished: bool = False) -> Totals:
         blocks.setdefault(block_of(entry["file"]), []).append(read_sums(folder, entry))
     if not blocks:
         raise ValueError(f"{folder / MANIFEST} is damaged: it does not list its sums")
-    _need_alike(folder, manifest, blocks)
+    need_alike(folder, manifest, blocks)
     return totals_of([join_sums(parts) for parts in blocks.values()], manifest)
-
-
-def _need_alike(
-    folder: Path, manifest: dict[str, Any], blocks: dict[str, list[list[Sums]]]
-) -> None:
-    """Raise ValueError unless sums are of the run's rule sets and policies, each set in one block.
-
-    Those of a block's parts are added up, so they must be sums of the same things.
-    """
-    rules = [(each["preset"], each["knobs"]["players"]) for each in manifest["rules"]]
-    names = {each["name"] for each in manifest["policies"]}
-    there: list[tuple[str, int]] = []
-    for block, parts in blocks.items():
-        where = f"{folder / MANIFEST} is damaged: the sums of block {block}"
-        facts = [[each.facts for each in part] for part in parts]
-        if facts != [facts[0]] * len(facts):
-            raise ValueError(f"{where} are of different things")
-        there += [(each.preset, each.players) for each in parts[0]]
-        if any(not each.policies.keys() <= names for each in parts[0]):
-            raise ValueError(f"{where} are of a policy that is not listed")
-    if not set(there) <= set(rules) or len(set(there)) < len(there):
-        raise ValueError(f"{folder / MANIFEST} is damaged: its sums are not those of its rules")
 
 
 def load(folder: str | Path, *, unfinished: bool = False) -> Run | Totals:
     """Read a run or totals, whichever a folder holds."""
-    read = load_totals if read_manifest(Path(folder)).get("aggregate") else load_run
-    return read(folder, unfinished=unfinished)
+    folder = Path(folder)
+    return load_listed(folder, read_manifest(folder) if unfinished else read_finished(folder))
+
+
+def load_listed(folder: Path, manifest: dict[str, Any]) -> Run | Totals:
+    """Read what a manifest lists, be it that of the folder or one that is still to come."""
+    return (_totals_of if manifest.get("aggregate") else _run_of)(folder, manifest)
 
 
 def totals_of(blocks: Sequence[list[Sums]], manifest: dict[str, Any]) -> Totals:

@@ -280,7 +280,7 @@ def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Est
     Its standard error, clustered by deal, is what it was; only the interval is wider. Where all
     deals agree, it is as wide as the share of deals that may have gone unseen, ``1 - alpha**(1/n)``
     (exact at all looks at once), times what such a deal could change: the estimate itself, and 1
-    more if the values are rates.
+    more if the values are rates; where that is 0, it has no ends.
 
     Examples
     --------
@@ -297,7 +297,9 @@ def sequence_of(found: Estimate, planned: int = 2000, rate: bool = False) -> Est
     if n < FIRST_LOOK or not math.isfinite(deviation):
         half = math.inf
     elif deviation == 0:
-        half = (abs(found.estimate) + rate) * (1 - (1 - found.level) ** (1 / n))
+        # Of what is nothing in all deals nothing says by how much an unseen one could differ.
+        size = abs(found.estimate) + rate
+        half = size * (1 - (1 - found.level) ** (1 / n)) if size else math.inf
     else:
         half = sequence_half_width(deviation, n, found.level, planned)
     return Estimate(

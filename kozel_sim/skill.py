@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from kozel_sim import stats
+from kozel_sim.capped import capped_in
 from kozel_sim.metrics import metric_of, parts_of, resamples_of, values_of
 from kozel_sim.rows import strata_of
 
@@ -39,7 +40,8 @@ def variance_shares(
     -------
     DataFrame
         Columns preset, players, source, metric, variance, share (of the whole variance), ci_low,
-        ci_high (of the share), level, n_matches, n_deals, method. Sources: policy (skill: how far
+        ci_high (of the share), level, n_matches, n_capped (of these, how many reached the cap of
+        rounds: their points are as they stood), n_deals, method. Sources: policy (skill: how far
         the policies' means lie apart), seat, deal (what two policies share that hold the same
         tiles on the same seat, whoever else is there), rest (company, what suits one policy and
         not another, and all luck that does not stick to the deal).
@@ -93,6 +95,7 @@ def variance_shares(
                 | {"source": source, "metric": metric, "variance": float(found[i])}
                 | {"share": float(shares[i]), "ci_low": float(low[i]), "ci_high": float(high[i])}
                 | {"level": level, "n_matches": int((part["seat"] == 0).sum())}
+                | {"n_capped": capped_in(part)}
                 | {"n_deals": len(means), "method": "variance components, bootstrap by deal"}
             )
     return pd.DataFrame(rows)

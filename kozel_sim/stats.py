@@ -19,7 +19,7 @@ import pandas as pd
 
 from kozel_sim.direction import better_under, points_win
 from kozel_sim.few import unseen_error, unseen_error_of_moments
-from kozel_sim.fixed import BROKEN, Goats, Span, goats_of
+from kozel_sim.fixed import BROKEN, Goats, Span, goats_of, span_between
 from kozel_sim.intervals import LEVEL as LEVEL
 from kozel_sim.intervals import Estimate as Estimate
 from kozel_sim.intervals import difference_estimate as difference_estimate
@@ -68,7 +68,8 @@ def clustered_mean(
         ``clustered_error``.
     span : (float, float), optional
         Between what the rules keep the mean. It is a rate on the way from the one to the other, and
-        its interval is Wilson's there; two equal numbers are the mean, without an error.
+        its interval is Wilson's there; two equal numbers are the mean, without an error. Without
+        one nothing bounds the mean of what is no rate and 0 in all deals: its interval has no ends.
 
     Returns
     -------
@@ -260,7 +261,8 @@ class Ratio:
         difference, error, kinds = paired_error(mine, theirs, self.strata)
         n, largest = len(self.tops), 1.0 if rate else max(self.size, other.size)
         error = math.hypot(error, unseen_error_of_moments(error, n, largest))
-        return difference_estimate(difference, error, n, level, rate, kinds)
+        span = span_between(self.span, other.span)
+        return difference_estimate(difference, error, n, level, rate, kinds, span)
 
     def contrast(self, other: Ratio, weights: Sequence[float]) -> tuple[float, int, int]:
         """Return the error of this and the other, weighted, and how many deals and kinds."""

@@ -21,17 +21,18 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
 from kozel_sim.checks import need_memory, need_unsigned, read_seed
 from kozel_sim.files import SCRATCH, write_whole
-from kozel_sim.guarded import is_there, read_pieces, read_plain
+from kozel_sim.guarded import append_to, is_there, read_pieces, read_plain
 from kozel_sim.manifest import (
     JOURNAL,
     MANIFEST,
     MOST_BYTES,
+    PART,
     need_line,
     need_manifest,
     read_json,
@@ -42,8 +43,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REPLAYED = "the command that made the run plays it again"
+CONTINUED = "the command that began it continues it"
 MEND = f"remove it, and {REPLAYED}"
 LOCK = ".lock"
+
+
+class Papers(NamedTuple):
+    """The files that say what is there of a run, by name."""
+
+    manifest: str
+    journal: str
+
+
+PAPERS = Papers(MANIFEST, JOURNAL)
+"""Those of a run that is not being extended."""
 IDENTITY = (
     *("format", "stream", "version", "sources", "seed", "deals", "design", "rules", "policies"),
     *("schedule", "aggregate", "rounds", "stop", "shard"),
@@ -61,6 +74,8 @@ class RunFolder:
     manifest : dict
         As on disk; ``files`` lists the parts that are there.
     """
+
+    papers = PAPERS
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path = path
@@ -96,9 +111,16 @@ class RunFolder:
                 {"file": name, "sha256": hashlib.sha256(content).hexdigest(), **facts[name]}
                 for name, content in files.items()
             ]
-            append_line(self.path / JOURNAL, json.dumps({"seconds": seconds, "files": entries}))
+            journal = self.path / self.papers.journal
+            append_line(journal, json.dumps({"seconds": seconds, "files": entries}))
             self.manifest |= listed([*self.manifest["files"], *entries], seconds)
             self._listed |= files.keys()
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Take files off the list, which are to be played again; ``note`` writes it."""
+        self._listed -= set(names)
+        files = [entry for entry in self.manifest["files"] if entry["file"] in self._listed]
+        self.manifest = self.manifest | {"files": files}
 
     def finish(self, more: dict[str, Any], extra: Callable[[Path], None] | None = None) -> None:
         """Add files such as tables, and note that all is done."""
@@ -111,13 +133,23 @@ class RunFolder:
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         self.note(**more)
-        (self.path / JOURNAL).unlink(missing_ok=True)
+        self._close()
+        # Parts that were cut otherwise when they were played again: no list has them.
+        for block in {(self.path / name).parent for name in self._listed}:
+            for path in block.iterdir():
+                name = path.relative_to(self.path).as_posix()
+                if PART.fullmatch(name) and name not in self._listed:
+                    path.unlink()
+
+    def _close(self) -> None:
+        """Remove the journal: the manifest has all."""
+        (self.path / self.papers.journal).unlink(missing_ok=True)
 
     def note(self, **changes: Any) -> None:
         """Enter facts in the manifest, and what the journal has."""
         manifest = self.manifest | changes
         text = json.dumps(manifest, indent=1) + "\n"
-        write_whole(self.path / MANIFEST, text.encode())
+        write_whole(self.path / self.papers.manifest, text.encode())
         self.manifest = manifest
 
 
@@ -142,6 +174,41 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
     blank = {**manifest, "state": "unfinished", "files": []}
     need_manifest(json.loads(json.dumps(blank)))
     holds_run(path, manifest)
+    with held(path):
+        folder: RunFolder | None = None
+        begun = False
+        try:
+            # Another process may have been there between the look and the lock.
+            if holds_run(path, manifest):
+                clean(path)
+                folder = RunFolder(path, read_manifest(path))
+                if not folder.finished:
+                    # A file may have been removed, since it was damaged: it is played again. A line
+                    # of the journal may be torn: it is left out.
+                    (path / JOURNAL).unlink(missing_ok=True)
+                    folder.note(state="unfinished")
+            else:
+                clean(path)
+                folder = RunFolder(path, blank)
+                begun = True
+                folder.note()
+            yield folder
+        finally:
+            if begun and folder is not None and not folder.manifest["files"]:
+                _undo(path)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a folder, which is made if it is not there, against other processes.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process is writing there.
+    OSError
+        If it cannot be written to.
+    """
     made = [p for p in (path.absolute(), *path.absolute().parents) if not p.exists()]
     for place in (path, *path.absolute().parents):
         if place.is_symlink() and not place.exists():
@@ -162,27 +229,9 @@ def open_folder(path: str | Path, manifest: dict[str, Any]) -> Iterator[RunFolde
     except OSError as error:
         _remove(made)
         raise OSError(error.errno, error.strerror, str(path)) from None
-    folder: RunFolder | None = None
-    begun = False
     try:
-        # Another process may have been there between the look and the lock.
-        if holds_run(path, manifest):
-            clean(path)
-            folder = RunFolder(path, read_manifest(path))
-            if not folder.finished:
-                # A file may have been removed, since it was damaged: it is played again. A line of
-                # the journal may be torn: it is left out.
-                (path / JOURNAL).unlink(missing_ok=True)
-                folder.note(state="unfinished")
-        else:
-            clean(path)
-            folder = RunFolder(path, blank)
-            begun = True
-            folder.note()
-        yield folder
+        yield
     finally:
-        if begun and folder is not None and not folder.manifest["files"]:
-            _undo(path)
         with suppress(OSError):
             (path / LOCK).unlink()
         lock.release()
@@ -238,7 +287,7 @@ def clean(path: Path) -> None:
 def append_line(path: Path, line: str) -> None:
     """Write a line behind a file's others, whole or not at all."""
     try:
-        with path.open("ab") as file:
+        with append_to(path) as file:
             end = file.tell()
             try:
                 file.write(line.encode() + b"\n")
@@ -274,7 +323,7 @@ def place_of(name: str) -> tuple[str, int, str]:
     return kind, int(number) if number.isdigit() else -1, file
 
 
-def read_journal(folder: Path) -> dict[str, Any]:
+def read_journal(folder: Path, name: str = JOURNAL) -> dict[str, Any]:
     """Read what a journal lists; a last line that was cut off does not count.
 
     Raises
@@ -284,7 +333,7 @@ def read_journal(folder: Path) -> dict[str, Any]:
     """
     entries: list[dict[str, Any]] = []
     seconds = 0.0
-    lines = read_plain(folder, JOURNAL, MOST_BYTES).split(b"\n")
+    lines = read_plain(folder, name, MOST_BYTES).split(b"\n")
     while lines and not lines[-1]:
         lines.pop()
     for number, line in enumerate(lines, 1):
@@ -298,7 +347,7 @@ def read_journal(folder: Path) -> dict[str, Any]:
             need_line(part)
         except ValueError as error:
             raise ValueError(
-                f"{folder / JOURNAL} is damaged: line {number}: {error}; remove it, and the "
+                f"{folder / name} is damaged: line {number}: {error}; remove it, and the "
                 "command that made the run plays again what it listed"
             ) from None
         entries += part["files"]
@@ -391,7 +440,7 @@ def is_whole(folder: Path, manifest: dict[str, Any]) -> bool:
     return there and manifest["state"] == "finished"
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path, papers: Papers = PAPERS) -> dict[str, Any]:
     """Read the manifest of a run's folder, and what its journal has.
 
     Raises
@@ -399,11 +448,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     ValueError
         If it is not one; the message names file and field.
     """
-    path = folder / MANIFEST
+    path = folder / papers.manifest
     try:
-        manifest = read_json(read_plain(folder, MANIFEST, MOST_BYTES).decode())
+        manifest = read_json(read_plain(folder, papers.manifest, MOST_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{folder} holds no run: there is no {MANIFEST}") from None
+        raise ValueError(f"{folder} holds no run: there is no {papers.manifest}") from None
     except ValueError as error:
         said = str(error)
         if str(path) in said:
@@ -413,11 +462,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     missing = [key for key in ("state", "files") if key not in manifest]
     if missing:
         raise ValueError(f"{path} is damaged: {', '.join(missing)} missing")
-    if is_there(folder, JOURNAL):
-        more = read_journal(folder)
+    if is_there(folder, papers.journal):
+        more = read_journal(folder, papers.journal)
         if more["entries"]:
             manifest |= listed([*manifest["files"], *more["entries"]], more["seconds"])
-            _need_manifest(folder / JOURNAL, manifest)
+            _need_manifest(folder / papers.journal, manifest)
     return dict(manifest)
 
 
@@ -433,10 +482,7 @@ def read_finished(folder: str | Path) -> dict[str, Any]:
     manifest = read_manifest(Path(folder))
     if manifest.get("state") == "unfinished":
         parts = counted(len(manifest["files"]), "part is", "parts are")
-        raise ValueError(
-            f"{folder} holds an unfinished run ({parts} there); the command that began it "
-            "continues it"
-        )
+        raise ValueError(f"{folder} holds an unfinished run ({parts} there); {CONTINUED}")
     return manifest
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from rich.table import Table
 
 from kozel_sim.crashes import look_after
+from kozel_sim.extending import Place, look_up
 from kozel_sim.keeping import made
 from kozel_sim.manifest import TELL, TELL_DESIGN
 from kozel_sim.performing import prints_aside, say_rounding
@@ -26,7 +27,7 @@ from kozel_sim.printing import (
 from kozel_sim.run_pictures import TELL_PICTURE, draw_run
 from kozel_sim.runs import closing
 from kozel_sim.stats import percent
-from kozel_sim.store import holds_run, is_whole, open_folder, read_manifest, read_table, write_table
+from kozel_sim.store import open_folder, read_table, write_table
 from kozel_sim.tell import ALL_OF, CLAIM, COLUMNS, OBSERVERS, measure_planned
 from kozel_sim.tournaments import Tournament
 from kozel_sim.words import counted
@@ -51,12 +52,9 @@ def report_tell(
     """Measure the tell unless a folder holds it already; print and write it."""
     manifest = planned.manifest() | {"name": "tell", "design": f"{TELL_DESIGN}{planned.design}"}
     del manifest["blocks"]
-    if (
-        folder is not None
-        and holds_run(folder, manifest)
-        and is_whole(folder, read_manifest(folder))
-    ):
-        manifest = read_manifest(folder)
+    there = Place({}) if folder is None else look_up(folder, manifest)
+    if folder is not None and there.whole:
+        manifest = there.manifest
         table = read_table(folder, manifest["files"][0], TYPES)
         frame = table.to_pandas(ignore_metadata=True)
         note = f"{folder} holds this very run already; read, not played again"

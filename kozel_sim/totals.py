@@ -30,7 +30,8 @@ from kozel_sim.engine.entries import tally_matches
 from kozel_sim.engine.layout import BLOCK, GAME, OF_A_POLICY, aligned
 from kozel_sim.engine.play import new_matches
 from kozel_sim.few import unseen_error_of_moments
-from kozel_sim.fixed import Goats, Span, goats_of
+from kozel_sim.fixed import Goats, Span, goats_of, span_between
+from kozel_sim.manifest import MANIFEST
 from kozel_sim.rules import RuleSet
 from kozel_sim.schedule import Lineups
 from kozel_sim.scoring import rating100
@@ -318,7 +319,8 @@ class SumsRatio:
             largest = 1.0 if rate else max(self.size, other.size)
             error = math.hypot(error, unseen_error_of_moments(error, n, largest))
         difference = float(self.value - other.value)
-        return stats.difference_estimate(difference, error, n, level, rate, kinds)
+        span = span_between(self.span, other.span)
+        return stats.difference_estimate(difference, error, n, level, rate, kinds, span)
 
     def contrast(self, other: SumsRatio, weights: Sequence[float]) -> tuple[float, int, int]:
         """Return the error of this and the other, weighted, and how many deals and kinds."""
@@ -419,6 +421,26 @@ def read_sums(folder: Path, entry: dict[str, Any]) -> list[Sums]:
             raise
         raise damaged(folder / entry["file"], error) from None
     return found
+
+
+def need_alike(folder: Path, manifest: dict[str, Any], blocks: dict[str, list[list[Sums]]]) -> None:
+    """Raise ValueError unless sums are of the run's rule sets and policies, each set in one block.
+
+    Those of a block's parts are added up, so they must be sums of the same things.
+    """
+    rules = [(each["preset"], each["knobs"]["players"]) for each in manifest["rules"]]
+    names = {each["name"] for each in manifest["policies"]}
+    there: list[tuple[str, int]] = []
+    for block, parts in blocks.items():
+        where = f"{folder / MANIFEST} is damaged: the sums of block {block}"
+        facts = [[each.facts for each in part] for part in parts]
+        if facts != [facts[0]] * len(facts):
+            raise ValueError(f"{where} are of different things")
+        there += [(each.preset, each.players) for each in parts[0]]
+        if any(not each.policies.keys() <= names for each in parts[0]):
+            raise ValueError(f"{where} are of a policy that is not listed")
+    if not set(there) <= set(rules) or len(set(there)) < len(there):
+        raise ValueError(f"{folder / MANIFEST} is damaged: its sums are not those of its rules")
 
 
 def same_sums(some: Sequence[Sums], others: Sequence[Sums]) -> bool:

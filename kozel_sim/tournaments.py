@@ -24,6 +24,7 @@ from kozel_sim.checks import (
 )
 from kozel_sim.decision import Policy
 from kozel_sim.experiment import Experiment
+from kozel_sim.extending import look_up, open_run
 from kozel_sim.keeping import Desk, Kept, Memory
 from kozel_sim.manifest import FORMAT, read_shard
 from kozel_sim.parts import (
@@ -61,13 +62,7 @@ from kozel_sim.schedule import (
 )
 from kozel_sim.sequential import FIRST_LOOK, LOOK_GROWTH, looks
 from kozel_sim.stopping import Stop, Watch, read_stop
-from kozel_sim.store import (
-    holds_run,
-    is_whole,
-    open_folder,
-    read_manifest,
-    read_seed_of,
-)
+from kozel_sim.store import read_seed_of
 from kozel_sim.words import counted
 
 ROW_BYTES = 160
@@ -289,15 +284,13 @@ class Tournament:
             found["shard"] = "{}/{}".format(*self.shard)
         return found
 
-    def parts(self, sizes: Sequence[int]) -> list[Part]:
-        """Return the parts of this run (or shard); a part of each block has so many deals."""
-        found = [
-            part
-            for block, size in zip(self.blocks, sizes, strict=True)
-            for part in cut(block, 0, self.deals, size)
-        ]
-        i, n = self.shard or (1, 1)
-        return found[i - 1 :: n]
+    def parts(self, desk: Desk) -> list[Part]:
+        """Return the parts of this run (or shard), as a desk has them or would have them."""
+        if self.shard is None:
+            return [part for each in self.blocks for part in desk.parts_of(each, 0, self.deals)]
+        i, n = self.shard
+        cuts = (cut(b, 0, self.deals, desk.sizes[b.number]) for b in self.blocks)
+        return [part for parts in cuts for part in parts][i - 1 :: n]
 
     def part_sizes(self, chunk: int | None = None) -> list[int]:
         """Return how many deals a part of each block has; small enough for the shards."""
@@ -340,7 +333,7 @@ class Tournament:
             Matches of a part; by default it grows with the run.
         folder : str or Path, optional
             Where it is written while it is played. If it holds this very run, that is continued, or
-            read where it is finished.
+            read where it is finished; if it holds the run with fewer deals, that is extended.
         mapper : callable, optional
             Who plays the parts; by default threads of this process.
         extra : callable, optional
@@ -364,9 +357,9 @@ class Tournament:
             return memory.results()
         folder = Path(folder)
         manifest = self.manifest(engine)
-        if holds_run(folder, manifest) and is_whole(folder, read_manifest(folder)):
+        if look_up(folder, manifest).whole:
             return load(folder)
-        with open_folder(folder, manifest) as kept:
+        with open_run(folder, manifest) as kept:
             place = Kept(self.blocks, kept, self.part_sizes(chunk))
             with shown(progress, self.matches) as step:
                 self._play_on(place, engine, mapper, step)
@@ -381,7 +374,7 @@ class Tournament:
     ) -> None:
         """Play what is not there yet, of a run that may stop look by look."""
         if self.stop is None:
-            parts = self.parts(desk.sizes)
+            parts = self.parts(desk)
             if not parts:
                 i, n = self.shard or (1, 1)
                 raise ValueError(
@@ -395,9 +388,7 @@ class Tournament:
         left = [block.number for block in self.blocks]
         for first, end in pairwise([0, *schedule]):
             parts = [
-                part
-                for number in left
-                for part in cut(self.blocks[number], first, end, desk.sizes[number])
+                part for number in left for part in desk.parts_of(self.blocks[number], first, end)
             ]
             self._play_parts(parts, desk, engine, mapper, progress)
             for part in parts:
@@ -543,7 +534,7 @@ def tournament(
         As for ``simulate``.
     folder : str or Path, optional
         Where the run is written while it is played. The same call continues a run that was cut off
-        there, and reads one that is finished.
+        there, and reads one that is finished; with more deals it plays those that are missing.
     aggregate : bool, default False
         Keep sums instead of a frame: memory does not grow with the matches.
     rounds : bool, default False

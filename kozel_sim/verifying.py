@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,17 @@ import numpy as np
 
 from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
 from kozel_sim.claims import wrong_claims
+from kozel_sim.extending import EXTENSION, parts_to_come
 from kozel_sim.files import SCRATCH
+from kozel_sim.guarded import printable
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.parts import Part
+from kozel_sim.recounting import wrong_counts
 from kozel_sim.runs import block_of, gaps, need_matches, number_of_block, read_frame, write_frames
-from kozel_sim.store import IDENTITY, read_manifest
+from kozel_sim.store import CONTINUED, IDENTITY, need_sound, read_manifest
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
+from kozel_sim.words import counted
 
 
 @dataclass(frozen=True)
@@ -29,13 +33,13 @@ class Finding:
     ----------
     file : str
         Its name below the run's folder.
-    check : {"hash", "replay", "listed"}
+    check : {"hash", "replay", "listed", "state"}
         Whether it is as it was written, whether playing it again gives the same to the bit, whether
-        the manifest knows it.
+        the manifest knows it and says what is so, whether the run is finished.
     ok : bool
-        Whether it passed.
+        Whether it passed; a run that is not finished may be whole as far as it goes.
     detail : str
-        What is wrong.
+        What is wrong, or worth knowing.
     """
 
     file: str
@@ -47,7 +51,10 @@ class Finding:
 def verify(
     folder: str | Path, sample: int = 3, seed: int | None = None, engine: Engine = "auto"
 ) -> Iterator[Finding]:
-    """Yield what is found out about a run: first its files' hashes, then parts played again.
+    """Yield what is found out about a run: its files' hashes, its claims, then parts played again.
+
+    Every part is hashed and read; what the manifest says of names, counts, engine, versions, parts,
+    stopping and shards is held against the design and against the parts.
 
     Parameters
     ----------
@@ -73,15 +80,22 @@ def verify(
     manifest = read_manifest(folder)
     need_matches(folder, manifest)
     entries = {entry["file"]: entry for entry in manifest["files"]}
-    for name, entry in entries.items():
-        yield _hash(folder, name, entry)
+    if manifest["state"] != "finished":
+        there = counted(len(entries), "file is", "files are")
+        yield Finding(MANIFEST, "state", True, f"it is unfinished, {there} there; {CONTINUED}")
+    hashed = [_hash(folder, name, entry) for name, entry in entries.items()]
+    yield from hashed
     if manifest["state"] == "finished":
         for lack in gaps(manifest):
             yield Finding(MANIFEST, "listed", False, f"it does not list {lack}")
-    for path in sorted((*folder.glob("*/*/*"), *folder.rglob(f"{SCRATCH}*"))):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in entries:
-            yield Finding(name, "listed", False, f"it is not in {MANIFEST}")
+    try:
+        more = parts_to_come(folder)
+    except ValueError as error:
+        more = set()
+        yield Finding(EXTENSION.manifest, "listed", False, str(error))
+    for name in _names_in(folder):
+        if name not in entries and name not in more:
+            yield Finding(printable(name), "listed", False, f"it is not in {MANIFEST}")
     planned = Tournament.of_manifest(manifest)
     now = planned.manifest()
     differing = [key for key in IDENTITY if now.get(key) != manifest.get(key)]
@@ -92,9 +106,9 @@ def verify(
         )
     for claim in wrong_claims(manifest, planned):
         yield Finding(MANIFEST, "listed", False, claim)
-    if manifest["engine"] != engine:
-        # It must be one that can play this.
-        planned.player(manifest["engine"])
+    if all(finding.ok for finding in hashed):
+        for name, wrong in wrong_counts(folder, manifest, planned):
+            yield Finding(name, "listed", False, wrong)
     parts = [name for name in entries if not name.startswith("rounds/")]
     chosen = draw.permutation(len(parts))[:sample]
     player = planned.player(engine)
@@ -105,11 +119,27 @@ def verify(
 
 def _hash(folder: Path, name: str, entry: dict[str, Any]) -> Finding:
     try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        return Finding(name, "hash", False, str(error.strerror))
-    same = hashlib.sha256(content).hexdigest() == entry["sha256"]
-    return Finding(name, "hash", same, "" if same else "its bytes have changed")
+        need_sound(folder, entry)
+    except (ValueError, OSError) as error:
+        return Finding(name, "hash", False, str(error))
+    return Finding(name, "hash", True)
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Return what lies where parts do, and what was left half written; no link is followed."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        above = Path(place).relative_to(folder)
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        inside = len(above.parts) == 2
+        found += [
+            (above / name).as_posix()
+            for name in (*files, *links)
+            if inside or name.startswith(SCRATCH)
+        ]
+        if inside:
+            folders.clear()
+    return sorted(found)
 
 
 def _replay(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from kozel_sim import measure_tell
+from kozel_sim import load_run, measure_tell
 from kozel_sim.cli import app
+from kozel_sim.skill import SOURCES, variance_shares
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"<!-- (\w+: [^\n]*?) -->\n.*?<!-- end -->", re.DOTALL)
@@ -121,6 +122,18 @@ def variants(folder):
         yield f"variants: {players} players", "\n".join(made)
 
 
+def luck(folder):
+    """The table of skill and luck, from the same run: as ``kozel show FOLDER --luck``."""
+    rows = []
+    shares = variance_shares(load_run(folder).frame)
+    for (preset, players), part in shares.groupby(["preset", "players"], sort=False):
+        at = part.set_index("source")
+        cells = [span(at.loc[source], "share", "ci_low", "ci_high", 100, 1) for source in SOURCES]
+        rows.append([preset, str(players), *(re.sub(r"-(0\.0)\b", r"\1", x) for x in cells)])
+    head = ["rules", "players", *(f"{source}, %" for source in SOURCES)]
+    yield "luck: shares", table(head, rows)
+
+
 # ---------------------------------------------------------------------- tips
 
 
@@ -219,7 +232,7 @@ def studies():
         kozel("sweep", str(ROOT / "experiments/rule_variants.toml"), "--out", str(rules), "--quiet")
         kozel("run", str(ROOT / "experiments/tips.toml"), "--out", str(duels), "--quiet")
         return {
-            "variants.md": dict(variants(rules)),
+            "variants.md": dict(variants(rules)) | dict(luck(rules)),
             "tips.md": dict(tips(duels)),
             "tell.md": dict(tell()),
         }

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import runner, strict_json
 
-from kozel_sim import tournament
+from kozel_sim import RuleSet, duel, tournament
 from kozel_sim.company import company
+from kozel_sim.plain import records
 from kozel_sim.skill import SOURCES, variance_shares
 
 FIELD = ["random", "dump_heavy", "allround", "seven_tips"]
@@ -78,3 +80,57 @@ def test_frames_that_do_not_tell_are_refused():
         variance_shares(frame, "points_per_round")
     with pytest.raises(ValueError, match="unknown metric"):
         company(frame, "luck")
+
+
+@pytest.fixture
+def kozel(monkeypatch, capsys):
+    return runner(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A small tournament of two with matches that reach the cap, on disk."""
+    rules = RuleSet.preset("room-fish-all", 2).replace(max_rounds=8)
+    place = tmp_path_factory.mktemp("company") / "run"
+    return tournament(rules, FIELD[:3], 12, seed=1, folder=place).frame, place
+
+
+def test_show_prints_company_and_the_same_in_json(kozel, played):
+    frame, place = played
+    code, out, err = kozel("show", place, "--company")
+    assert (code, err) == (0, "")
+    heads = ("policy", "company", "goat rate", "less its mean", "points")
+    assert all(head in out for head in heads)
+    assert "reached the cap of 8 rounds" in out
+    code, out, _ = kozel("show", place, "--company", "--json")
+    tables = strict_json(out)
+    assert tables["goat_rate"] == records(company(frame))
+    assert tables["points"] == records(company(frame, "points"))
+    rows = tables["goat_rate"]
+    assert len(rows) == 6
+    assert {row["n_matches"] for row in rows} == {24}
+    assert sum(row["n_capped"] for row in rows) == frame["capped"].sum() > 0
+
+
+def test_show_prints_luck_and_the_same_in_json(kozel, played):
+    frame, place = played
+    code, out, err = kozel("show", place, "--luck")
+    assert (code, err) == (0, "")
+    assert all(source in out for source in SOURCES)
+    assert "reached the cap of 8 rounds" in out
+    code, out, _ = kozel("show", place, "--luck", "--json")
+    rows = strict_json(out)
+    assert rows == records(variance_shares(frame))
+    assert {row["n_capped"] for row in rows} == {frame["capped"].sum() / 2}
+
+
+def test_show_refuses_what_does_not_go_together_or_has_no_answer(kozel, played, tmp_path):
+    _, place = played
+    code, out, err = kozel("show", place, "--luck", "--company")
+    assert (code, out) == (2, "")
+    assert err == "kozel: error: choose one of --sweep, --company and --luck\n"
+    duel("room-fish-all", *FIELD[:2], 4, 1, folder=tmp_path / "duel")
+    code, out, err = kozel("show", tmp_path / "duel", "--luck")
+    assert (code, out) == (2, "")
+    assert err.startswith("kozel: error: shares of variance need a tournament")
+    assert err.count("\n") == 1

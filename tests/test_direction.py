@@ -221,6 +221,23 @@ def test_names_of_rule_sets_say_it(rules):
     assert named_points_win(custom.name) == rules.points_win
 
 
+@pytest.mark.parametrize(
+    ("name", "win"),
+    [
+        ("custom", False),
+        ("custom[target=50]", False),
+        ("custom[reach_effect=wins,ledger=credit]", None),
+        ("household-300[reach_effect=loses]", False),
+        ("sea-goat[oops=1]", None),
+        ("sea-goat[reach_effect=oops]", None),
+        ("mine[reach_effect=wins]", None),
+        ("mine", None),
+    ],
+)
+def test_names_say_it_only_of_rule_sets_that_there_are(name, win):
+    assert named_points_win(name) is win
+
+
 def test_two_rule_sets_in_one_frame_go_their_own_ways():
     rules = [RuleSet.preset("household-300", 2), RuleSet.preset("room-fish-all", 2)]
     frame = duel(rules, STRONG, WEAK, 60, seed=1).frame

@@ -19,7 +19,7 @@ LAYERS = {
     "metrics rankings balance ratings metagame stopping planning walks forecasts company skill "
     "odds progress showing tournaments duels bench tell apart positions timing checking warming "
     "chain moments commands notable direction capped fixed intervals guarded manifest columns few "
-    "equivalence alike claims",
+    "equivalence alike claims recounting extending",
     "faces": "style drawing run_plots field_plots plots printing run_pictures stopping_report "
     "verdicts company_report seat_report reporting rating_report tell_report streams cluster "
     "options svg replay rule_words "

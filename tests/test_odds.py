@@ -10,6 +10,7 @@ from frames import duel_frame
 from kozel_sim import compare, duel, load_totals, pairwise, tournament
 from kozel_sim.cli import app
 from kozel_sim.odds import Odds, odds_ratio, share_of
+from kozel_sim.reporting import odds_words
 from kozel_sim.sweep import ALL, effects
 
 FIELD = ["random", "dump_heavy", "allround"]
@@ -181,3 +182,11 @@ def test_sweep_prints_odds_and_shares_of_the_weakest(capsys, tmp_path):
     (row,) = (r for r in rows if (r["preset"], r["policy"]) == ("household-300", "random"))
     assert f"odds ratio {row['odds_ratio']:.2f} [" in out
     assert f"{100 * row['goat_share']:.1f}% [" in out
+
+
+def test_words_say_what_is_not_there():
+    row = dict.fromkeys((*ODDS, "goat_share", "goat_share_low", "goat_share_high"))
+    assert odds_words(row) == "no odds: a rate is 0% or 100%; nobody is a goat"
+    row |= {"goat_share": 1.0, "goat_share_low": 0.8, "goat_share_high": 1.0, "seat_share": 0.25}
+    told = "no odds: a rate is 0% or 100%; 100.0% [80.0, 100.0] of all goats, at 25.0% of the seats"
+    assert odds_words(row) == told

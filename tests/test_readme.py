@@ -196,5 +196,5 @@ def test_vector_engine_plays_sixteen_matches_in_step():
 
 def test_tests_that_check_figures_are_there():
     named = set(re.findall(r"`(tests/\w+\.py)`", HOW))
-    assert len(named) == 8
+    assert "tests/test_study_pages.py" in named
     assert all((pages.ROOT / name).is_file() for name in named)

@@ -495,9 +495,8 @@ def test_part_that_nobody_lists_is_missed(tmp_path, whole):
     with pytest.raises(ValueError, match="does not list matches of block 0: deals 20 to 29"):
         load_run(folder)
     wrong = [f for f in verify(folder, 10**6) if not f.ok]
-    assert [(f.check, f.detail) for f in wrong] == [
-        ("listed", "it does not list matches of block 0: deals 20 to 29")
-    ]
+    assert wrong[0].detail == "it does not list matches of block 0: deals 20 to 29"
+    assert {f.detail.partition(":")[0] for f in wrong[1:]} == {"counts"}
 
 
 @pytest.mark.parametrize("key", ["rules", "policies", "state", "seed", "name"])

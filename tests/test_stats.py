@@ -8,8 +8,11 @@ import pytest
 from scipy import stats as scipy_stats
 
 from kozel_sim import RuleSet, simulate, tournament
+from kozel_sim.equivalence import equivalence_of
 from kozel_sim.rows import strata_of
+from kozel_sim.sequential import sequence_of
 from kozel_sim.stats import (
+    Ratio,
     clustered_difference,
     clustered_mean,
     p_value,
@@ -564,6 +567,47 @@ def test_kinds_whose_deals_agree_leave_nothing_but_what_rounding_left():
     found = clustered_mean(x, np.ones(60), rate=True, strata=np.tile([0, 1, 2], 20))
     assert found.std_error == 0
     assert (found.ci_low, found.ci_high) == wilson(found.estimate * 60, 60)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 1000])
+def test_nothing_in_all_deals_bounds_no_unseen_one(n):
+    none, one = np.zeros(n), np.ones(n)
+    found = [
+        clustered_mean(none, one),
+        clustered_difference((none, one), (none, one)),
+        Ratio(none, one).minus(Ratio(none, one), 0.95),
+    ]
+    found += [sequence_of(each) for each in found]
+    for each in found:
+        assert (each.estimate, each.ci_low, each.ci_high) == (0, -math.inf, math.inf)
+        assert p_value(each) == 1
+        tested = equivalence_of(each, 1e9)
+        assert (tested.p_value, tested.ci_low, tested.ci_high) == (1, -math.inf, math.inf)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10])
+def test_nothing_in_all_deals_is_bounded_by_what_the_rules_leave(n):
+    none, one = np.zeros(n), np.ones(n)
+    mean = clustered_mean(none, one, span=(0.0, 3.0))
+    assert (mean.ci_low, mean.ci_high) == pytest.approx((0, 3 * wilson(0, n)[1]))
+    capped = Ratio(none, one, span=(0.0, 3.0)), Ratio(none, one, span=(0.0, 2.0))
+    found = capped[0].minus(capped[1], 0.95)
+    assert (found.ci_low, found.ci_high) == (-2, 3)
+
+
+def test_kinds_that_agree_leave_no_difference_without_a_width():
+    strata, one = np.tile([0, 1], 20), np.ones(40)
+    for rate in (False, True):
+        found = clustered_difference((strata, one), (0 * one, one), rate=rate, strata=strata)
+        assert found.std_error == 0
+        assert found.ci_low < 0.5 < found.ci_high
+
+
+@pytest.mark.parametrize("first", [0.0, 1.0])
+def test_difference_of_rates_stays_within_1_after_one_deal(first):
+    found = clustered_difference(([first], [1]), ([0], [1]), rate=True)
+    assert (found.estimate, found.ci_low, found.ci_high) == (first, -1, 1)
+    assert found.std_error == math.inf
 
 
 @pytest.mark.parametrize("rate", [False, True])

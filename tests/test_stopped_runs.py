@@ -349,7 +349,7 @@ def test_pilot_without_a_difference_plans_with_deals_that_might_have_differed(ko
     code, out, err = kozel(*words)
     assert (code, err) == (0, "")
     assert "to find a difference of 1 in points per match" in out
-    rows = strict_json(kozel(*words, "--json")[1])
+    rows = strict_json(kozel(*words, "--json")[1])["plan"]
     assert all(row["deviation"] > 0 and row["deals"] > 2 for row in rows)
 
 
