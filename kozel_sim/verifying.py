@@ -14,7 +14,6 @@ from kozel_sim.checks import Engine, need_engine, need_positive, read_seed
 from kozel_sim.claims import wrong_claims
 from kozel_sim.extending import EXTENSION, parts_to_come
 from kozel_sim.files import SCRATCH
-from kozel_sim.guarded import printable
 from kozel_sim.manifest import MANIFEST
 from kozel_sim.parts import Part
 from kozel_sim.recounting import wrong_counts
@@ -22,7 +21,7 @@ from kozel_sim.runs import block_of, gaps, need_matches, number_of_block, read_f
 from kozel_sim.store import CONTINUED, IDENTITY, need_sound, read_manifest
 from kozel_sim.totals import read_sums, same_sums
 from kozel_sim.tournaments import Tournament
-from kozel_sim.words import counted
+from kozel_sim.words import counted, printable
 
 
 @dataclass(frozen=True)
