@@ -52,7 +52,7 @@ def capped_matches(results: Any) -> pd.DataFrame:
     >>> rules = RuleSet.preset("room-fish-all", 2).replace(max_rounds=9)
     >>> run = simulate(rules, ["random", "random"], 20, seed=1)
     >>> capped_matches(run)[["n_matches", "n_capped", "cap"]].to_numpy().tolist()
-    [[20, 10, 9]]
+    [[20, 4, 9]]
     """
     columns = ["preset", "players", "duel", "n_matches", "n_capped", "cap"]
     if not isinstance(results, pd.DataFrame) and not hasattr(results, "frame"):

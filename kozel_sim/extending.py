@@ -27,6 +27,7 @@ from kozel_sim.store import (
     holds_run,
     is_whole,
     listed,
+    need_real,
     open_folder,
     read_manifest,
 )
@@ -103,6 +104,7 @@ def look_up(folder: Path, manifest: dict[str, Any]) -> Place:
         If a manifest or journal there is damaged.
     """
     mine = json.loads(json.dumps(manifest))
+    need_real(folder)
     if not is_there(folder, MANIFEST):
         holds_run(folder, mine)
         return Place({})

@@ -210,9 +210,7 @@ def held(path: Path) -> Iterator[None]:
         If it cannot be written to.
     """
     made = [p for p in (path.absolute(), *path.absolute().parents) if not p.exists()]
-    for place in (path, *path.absolute().parents):
-        if place.is_symlink() and not place.exists():
-            raise FileExistsError(f"{place} is a symbolic link to nothing")
+    need_real(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -282,6 +280,13 @@ def clean(path: Path) -> None:
             shutil.rmtree(scratch, ignore_errors=True)
         else:
             scratch.unlink(missing_ok=True)
+
+
+def need_real(path: Path) -> None:
+    """Raise FileExistsError if a folder, or one above it, is a link that leads nowhere."""
+    for place in (path, *path.absolute().parents):
+        if place.is_symlink() and not place.exists():
+            raise FileExistsError(f"{place} is a symbolic link to nothing")
 
 
 def append_line(path: Path, line: str) -> None:

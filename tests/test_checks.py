@@ -86,7 +86,7 @@ def test_seating_that_is_none_is_refused(refused, call, value):
 
 @pytest.mark.parametrize("value", [1.5, "x", 1, 5, [2]])
 def test_number_of_players_that_is_none_is_refused(refused, value):
-    assert f"played by 2 or 3 or 4 players, not {value}" in refused(tournament, players=value)
+    assert f"played by 2 or 3 or 4 players, not {value!r}" in refused(tournament, players=value)
 
 
 def test_whole_numbers_of_numpy_are_as_good_as_pythons(tmp_path):

@@ -35,7 +35,7 @@ def test_words_it_names_are_in_the_code():
     for word, file in [
         ("BUILTIN", "kozel_sim/policies/builtin.py"),
         ("NEVER_COMPILED", "kozel_sim/provenance.py"),
-        ("_playable", "kozel_sim/rules.py"),
+        ("playable", "kozel_sim/rules.py"),
         ("why_not", "kozel_sim/engine/lockstep/play.py"),
         ("KNOBS", "tests/test_engine_settle.py"),
         ("PICTURES", "tests/pictures.py"),

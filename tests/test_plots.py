@@ -452,7 +452,7 @@ def _stretched_effects(names):
 def _long_figures():
     rates = {"estimate": [0.45, 0.12, 0.2, 0.37, 0.26]}
     rates |= {"ci_low": rates["estimate"], "ci_high": rates["estimate"]}
-    head = TABLE | {"preset": LONG_RULES, "policy": LONG}
+    head = TABLE | {"preset": LONG_RULES, "policy": LONG, "points_win": False}
     board = pd.DataFrame(head | {"metric": "goat_rate"} | rates)
     pairs = {"against": LONG[::-1], "duel": list("abcde"), "difference": rates["estimate"]}
     compared = pd.concat(
@@ -460,11 +460,16 @@ def _long_figures():
     )
     meetings = [(one, two, 1.0) for one in LONG for two in LONG if one != two]
     table = pd.DataFrame(meetings, columns=["policy", "against", "payoff"]).assign(
-        **TABLE | {"preset": LONG_RULES}, metric="points_per_match", ci_low=-1, ci_high=2
+        **TABLE | {"preset": LONG_RULES, "points_win": False},
+        metric="points_per_match",
+        ci_low=-1,
+        ci_high=2,
     )
     shares = {"share": 0.2, "support": 1.0, "rating": 0.2, "ci_low": 0.1, "ci_high": 0.3}
     matches = pictures_matches(60)
-    matches = matches.assign(policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES)
+    matches = matches.assign(
+        policy=np.array(LONG)[matches["seat"]], preset=LONG_RULES, points_win=False
+    )
     yield "leaderboards", plots.leaderboards(pd.concat([board, board.assign(players=3)]))
     yield "goat_rates", plots.goat_rates(pd.concat([board, board.assign(preset="x" * 80)])).figure
     yield "all_duels", plots.all_duels(compared)

@@ -499,7 +499,9 @@ def test_command_json_is_the_frame(kozel):
 
 def test_command_json_of_one_deal_is_json(kozel):
     _, out, _ = kozel(*COMMAND[:1], "-n", 1, *COMMAND[3:], "--json")
-    assert strict_json(out)["tell"][0]["diff_ci_high"] is None
+    row = strict_json(out)["tell"][0]
+    assert row["diff_std_error"] is None
+    assert (row["diff_ci_low"], row["diff_ci_high"]) == (-1, 1)
 
 
 def test_command_writes_frame_and_plot_once(kozel):
