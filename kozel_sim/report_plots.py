@@ -138,17 +138,6 @@ def forest(effects: pd.DataFrame, metric: str, meaning: str) -> Plot:
     return draw(caption, lambda ax: plots.forest(effects, ax, metric=metric), names, 0.4)
 
 
-def changes(effects: pd.DataFrame) -> Plot:
-    """Draw what the rule sets of one number of players do to each policy."""
-    baseline = str(effects["baseline"].iloc[0])
-    names = changed_rules(effects["preset"].unique(), baseline)[1:]
-    caption = (
-        f"Goat rate of each policy less that under {baseline} at tables of "
-        f"{effects['players'].iloc[0]} players, in percentage points: lower is better"
-    )
-    return draw(caption, lambda ax: plots.changes(effects, ax), [*names, "", ""], 0.4)
-
-
 def duels(comparisons: pd.DataFrame, of: str) -> Plot:
     """Draw the differences of the duels of one rule set."""
     names = [f"{row.policy} v {row.against}" for row in comparisons.itertuples()]

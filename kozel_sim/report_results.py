@@ -38,8 +38,6 @@ FEW_TABLES = 6
 """Up to so many rule sets have plots of their own; of more the plots would bury the tables."""
 FEW_SENTENCES = 8
 """Of more duels the table says which is better, not a sentence each."""
-FEW_COLUMNS = 5
-"""Up to so many policies have a map of what rules do to them: more do not fit on a telephone."""
 CHANGES = {"goat_rate": (100, 2), "rounds": (1, 3), "fish_rate": (100, 2)}
 """What a sweep's table shows, with scale and digits."""
 
@@ -297,8 +295,6 @@ def _add_changes(played: Run | Totals, found: Results, has_duels: bool) -> None:
         section.tables.append(_changes(here, f"{players} players"))
         by_policy = of_run[(of_run["policy"] != ALL) & (of_run["players"] == players)]
         section.tables.append(_policy_changes(by_policy, f"{players} players"))
-        if by_policy["policy"].nunique() <= FEW_COLUMNS:
-            section.plots.append(report_plots.changes(by_policy))
         for metric in ("goat_rate", "rounds"):
             section.plots.append(report_plots.forest(here, metric, METRICS[metric].meaning))
     found.more.append(section)

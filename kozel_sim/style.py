@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -30,6 +31,8 @@ OWN: dict[str, Any] = {
     # A name may hold dollars, which are no mathematics.
     "text.parse_math": False,
 }
+_AROUND: ContextVar[dict[str, Any]] = ContextVar("_AROUND")
+"""What the own style around this one has differ."""
 NOT_LOOKS = ("backend", "backend_fallback", "interactive")
 """What a style leaves alone: setting a backend would take a notebook's pictures away."""
 
@@ -41,13 +44,19 @@ def own_style(more: dict[str, Any] | None = None) -> Iterator[None]:
     Parameters
     ----------
     more : dict, optional
-        What differs from that, by matplotlib's names.
+        What differs from that, by matplotlib's names; within another own style, also what differs
+        there, as the larger letters of a report.
     """
     usual = {key: value for key, value in mpl.rcParamsDefault.items() if key not in NOT_LOOKS}
-    with mpl.rc_context(cast(Any, usual | OWN | (more or {}))), warnings.catch_warnings():
-        # A picture or a rare script in a name is drawn as an empty box, which everybody can see.
-        warnings.filterwarnings("ignore", message=r"(Glyph|Matplotlib currently does not support)")
-        yield
+    differs = _AROUND.get({}) | (more or {})
+    before = _AROUND.set(differs)
+    try:
+        with mpl.rc_context(cast(Any, usual | OWN | differs)), warnings.catch_warnings():
+            # A picture or a rare script in a name is drawn as an empty box: everybody can see it.
+            warnings.filterwarnings("ignore", r"(Glyph|Matplotlib currently does not support)")
+            yield
+    finally:
+        _AROUND.reset(before)
 
 
 class Picture(Figure):
